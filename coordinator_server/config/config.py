@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, field
 
 from coordinator_server.config.access import AccessConfig
+from coordinator_server.config.cluster import ClusterConfig
 from coordinator_server.config.consumer import ConsumerConfig
 from coordinator_server.config.description import Count, FromKafka, Ours, Part, Positive
 from coordinator_server.config.live import LiveConfig
@@ -77,6 +78,9 @@ class Config(Part, frozen=True, kw_only=True):
             "paused does not count. So long may a change of topics, ACLs or users wait for a loop that is stopped."
         ),
     ] = 5_000
+
+    # Several nodes.
+    cluster: ClusterConfig = field(default_factory=ClusterConfig)
 
     # Metrics and health, over HTTP.
     metrics_listener: Annotated[

@@ -71,7 +71,29 @@ def is_loopback(host: str) -> bool:
 
 
 def listener_specs(config: Config, loops: int = 1) -> tuple[ListenerSpec, ...]:
-    """Return the listeners in the order of ``listeners``. Raises ConfigError."""
+    """Return the listeners for clients, in the order of ``listeners``. Raises ConfigError."""
+    name = _normalised(config.cluster.inter_node_listener_name)
+    specs = tuple(each for each in _all_specs(config, loops) if each.name != name)
+    if not specs:
+        raise ConfigError(f"listeners={config.listeners}: no listener is left for clients, as {name} is for nodes")
+    return specs
+
+
+def node_listener(config: Config) -> ListenerSpec:
+    """Return the listener for other nodes. Raises ConfigError."""
+    name = _normalised(config.cluster.inter_node_listener_name)
+    given = f"inter.node.listener.name={name}"
+    found = next((each for each in _all_specs(config, 1) if each.name == name), None)
+    if found is None:
+        raise ConfigError(f"{given}: a store requires one of the listeners ({config.listeners}) that is for nodes, such as NODES")
+    if found.protocol is not SecurityProtocol.SSL:
+        raise ConfigError(f"{given}: nodes prove who they are by certificates: listener.security.protocol.map needs {name}:SSL")
+    if found.host in _WILDCARDS and found.advertised is None:
+        raise ConfigError(f"{given}: advertised.listeners has to say at which host other nodes reach {found}")
+    return found
+
+
+def _all_specs(config: Config, loops: int) -> tuple[ListenerSpec, ...]:
     protocols = _protocols(config)
     addresses = list(_addresses(f"listeners={config.listeners}", config.listeners))
     if not addresses:

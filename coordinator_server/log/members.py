@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
+from coordinator_server.log.store import LogStore, OnTaken
 
 
 class Member(NamedTuple):
@@ -88,3 +89,21 @@ class MembershipStore(Protocol):
 
     def leave(self, member: Member, done: Callable[[bool | None], None], /) -> None:
         """Mark a member dead that has released its shards, and drops what it has not."""
+
+
+class Shared(NamedTuple):
+    """What a node has of a store that it shares with others, besides the log.
+
+    ``acquire`` reads a shard from its start, once this node owns it at an epoch: ``LogStore.read`` has all of it when ``done`` gets
+    None. With a LogError it is to be asked again. ``LogStore.forget`` lets go of a shard that another node may own.
+    """
+
+    members: MembershipStore
+    acquire: Callable[[Ownership, OnTaken], None]
+
+
+class Opened(NamedTuple):
+    """The log of a server. One that is alone has nothing that is ``shared``."""
+
+    log: LogStore
+    shared: Shared | None = None

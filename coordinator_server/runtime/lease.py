@@ -52,6 +52,12 @@ class Lease:
         self.ends_ms = ends_ms
         self._gate.look()
 
+    @property
+    def is_in_force(self) -> bool:
+        """Whether it is not over at this moment. All leases are compared with the clock, as before a pass over a connection."""
+        self._gate.look()
+        return not self.is_over
+
     def compare(self, now_ms: int) -> None:
         """Note whether it is over at that time."""
         is_over = now_ms >= self.ends_ms

@@ -184,6 +184,11 @@ class CoordinatorRuntime(Generic[S]):
         shard = self._active(partition)
         return operation(shard.shard, shard.high_watermark, *args, **kwargs)
 
+    def state(self, partition: int) -> tuple[S, int] | None:
+        """Return a shard and its high watermark, also while the lease is over; None if it is not loaded."""
+        shard = self._contexts.get(partition)
+        return (shard.shard, shard.high_watermark) if shard is not None and shard.is_loaded else None
+
     def read_repeatable(
         self, partition: int, operation: Callable[[S, int, Q], Answered[R] | None], request: Q
     ) -> tuple[R, Repeat | None] | None:
@@ -196,10 +201,7 @@ class CoordinatorRuntime(Generic[S]):
         return response, None if again is None else Repeat(shard, again, response)
 
     def last_stable_offset(self, partition: int) -> int:
-        """Return the last stable offset of a partition: no open transaction can abort a record before it.
-
-        Raises CoordinatorError.
-        """
+        """Return the last stable offset: no open transaction can abort a record before it. Raises CoordinatorError."""
         shard = self._active(partition)
         return shard.producers.last_stable_offset(shard.high_watermark)
 
@@ -400,10 +402,7 @@ class CoordinatorRuntime(Generic[S]):
             self._services.timers.grant_fresh_start(self._services.clock.now_ms())
 
     def unload(self, partition: int, epoch: int | None = None) -> None:
-        """Unload a partition and refuse its waiting requests.
-
-        Ignored if ``epoch`` is not newer than the known one; with None, always unload.
-        """
+        """Unload a partition and refuse its waiting requests. An ``epoch`` that is not newer than the known one is ignored."""
         known = self._contexts.get(partition)
         if known is not None and (epoch is None or epoch > known.epoch):
             del self._contexts[partition]

@@ -9,13 +9,14 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import ListenerSpec, listener_specs
 from coordinator_server.kinds import KINDS
 from coordinator_server.log.errors import LogError
+from coordinator_server.log.members import Shared
 from coordinator_server.log.store import LogStore
 from coordinator_server.machine.provenance import SHARD_ORIGIN
 from coordinator_server.machine.shard import RequestContext
@@ -29,9 +30,11 @@ from coordinator_server.runtime.services import LoopServices
 from coordinator_server.runtime.timers import TimerQueue
 from coordinator_server.server.apis.table import served_apis
 from coordinator_server.server.cluster.effects import Courier
+from coordinator_server.server.cluster.link_transport import NodeTransports, OtherNodes
 from coordinator_server.server.cluster.nodes import Nodes, Place
-from coordinator_server.server.cluster.open import Cluster, open_cluster
-from coordinator_server.server.cluster.view import view_of_loops
+from coordinator_server.server.cluster.open import Cluster, NodeLinking, open_cluster
+from coordinator_server.server.cluster.shared_view import view_before_joining
+from coordinator_server.server.cluster.view import ViewNode, view_of_loops
 from coordinator_server.server.control.open import Control, open_control
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.exchange.dispatch import Dispatcher
@@ -39,8 +42,11 @@ from coordinator_server.server.exchange.request_log import logged
 from coordinator_server.server.foundation import Foundation
 from coordinator_server.server.guard.open import open_guard
 from coordinator_server.server.hosting.builders import Materials, build_catalog
+from coordinator_server.server.hosting.node_shards import NodeShards, Sharing
 from coordinator_server.server.hosting.open import Hosting, open_hosting
 from coordinator_server.server.login.open import open_login
+from coordinator_server.server.membership.leases import LeaseTimes
+from coordinator_server.server.membership.membership import Clocks
 from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
 from coordinator_server.server.reconfiguration import Reconfiguration
 from coordinator_server.server.wire.admission import Limits, connection_limits
@@ -48,9 +54,12 @@ from coordinator_server.server.wire.open import Wire, open_wire
 
 Fatal = Callable[[LogError], None]
 
+CATALOG_LEASES: Final = 2
+"""A lease of the catalog is so many times as long as that of shards: a node without a controller answers until the next one."""
+
 
 class Site(NamedTuple):
-    """The arguments of a server. Without a ``place`` it has one loop.
+    """The arguments of a server. Without a ``place`` it has one loop. A node has what it ``shared`` with others.
 
     ``fatal`` is called when the log cannot be trusted: a write has an unknown outcome, or the catalog's replica has diverged.
     ``slow_turns`` has the number of slow turns by API.
@@ -63,6 +72,7 @@ class Site(NamedTuple):
     environment: Environment
     fatal: Fatal
     slow_turns: Mapping[str, int]
+    shared: Shared | None = None
 
     @property
     def loops(self) -> int:
@@ -84,8 +94,13 @@ def nodes_of(config: Config, place: Place | None) -> Nodes:
     return Nodes(node_id, place.view)
 
 
+def nodes_before_joining(config: Config, partitions: Mapping[str, int]) -> Nodes:
+    """Return the nodes as one that shares a store sees them before it has joined."""
+    return Nodes(config.node_id, view_before_joining(ViewNode(config.node_id, loop=config.node_id), partitions))
+
+
 class Rooms(NamedTuple):
-    """The rooms of a server, and what they share: the log, and the services of all shards."""
+    """The rooms of a server, and what they share: the log, and the services of all shards. A node has ``shards`` of a store."""
 
     store: LogStore
     services: LoopServices
@@ -95,11 +110,13 @@ class Rooms(NamedTuple):
     metrics: LoopMetrics
     control: Control
     reconfiguration: Reconfiguration
+    links: NodeTransports | None = None
+    shards: NodeShards | None = None
 
 
 def open_rooms(site: Site, store: LogStore) -> Rooms:
     """Open all rooms on an open log. Raises StartError."""
-    config, place, nodes, environment = site.config, site.place, site.nodes, site.environment
+    config, place, nodes, environment, shared = site.config, site.place, site.nodes, site.environment, site.shared
     limits, changes = partial(_connection_limits, site, store), TopicChanges()
     gate = Gate(environment.clock.boot_ms)
     origin = SHARD_ORIGIN if config.log.log_provenance else None
@@ -107,6 +124,8 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
     base = _lay_foundation(site, store, courier, gate)
 
     wire = open_wire(base, specs=site.specs, limits=limits(), make_acceptor=environment.make_acceptor)
+    links = None if shared is None else environment.node_links(config, _others(site, store), wire.incidents)
+    times = LeaseTimes.of(config.cluster.broker_session_timeout_ms, config.cluster.broker_heartbeat_interval_ms)
     cluster = open_cluster(
         base,
         nodes=nodes,
@@ -115,6 +134,7 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
         courier=courier,
         build=build_catalog(_catalog_materials(base, nodes, wire, changes)),
         fatal=site.fatal,
+        links=None if links is None else NodeLinking(links, CATALOG_LEASES * times.lease_ms),
     )
     guard = open_guard(base, wire, cluster)
     hosting = open_hosting(
@@ -125,7 +145,8 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
         audit=guard.audit,
         changes=changes,
         retention_worker=environment.make_worker and environment.make_worker(),
-        has_cleaner=place is None and environment.has_tools,
+        has_cleaner=place is None and shared is None and environment.has_tools,
+        is_node=shared is not None,
     )
     apis = logged(environment.alter_apis(served_apis(hosting.node)))
     sasl = open_login(base, wire, cluster, specs=site.specs, apis=apis, failed=guard.not_known)
@@ -135,7 +156,23 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
     metrics = LoopMetrics(Observed(store, wire, guard.audit, hosting, apis, site.slow_turns), base.clock)
     control = open_control(base, wire, hosting, measured=metrics.operations)
     reconfiguration = Reconfiguration(config, wire.certificates, wire.listener, hosting.retention, limits, sasl)
-    return Rooms(store, base.services, wire, cluster, hosting, metrics, control, reconfiguration)
+    shards = None
+    if shared is not None and cluster.roles is not None:
+        shards = NodeShards(
+            sharing=Sharing(shared, Clocks(gate.boot_ms, base.clock.wall_ms), times),
+            store=store,
+            hosted=hosting.hosted,
+            nodes=nodes,
+            who=cluster.who,
+            roles=cluster.roles,
+            lease=hosting.lease,
+            after_submit=base.services.flusher.after_submit,
+        )
+    return Rooms(store, base.services, wire, cluster, hosting, metrics, control, reconfiguration, links, shards)
+
+
+def _others(site: Site, store: LogStore) -> OtherNodes:
+    return OtherNodes(store.meta.cluster_id, site.nodes.id, site.nodes.address_for_nodes)
 
 
 def _lay_foundation(site: Site, store: LogStore, courier: Courier, gate: Gate) -> Foundation:

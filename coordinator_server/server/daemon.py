@@ -4,7 +4,8 @@
     listening ── requests for a shard that is not loaded yet get COORDINATOR_LOAD_IN_PROGRESS, and clients retry
     loaded ── every shard serves requests; sealing, cleaning and retention start only here
 
-A server with one loop is complete. One of several loops has a Place: the supervisor has locked the data directory and bound
+A server with one loop is complete. A node of several that share a store joins them in ``prepare``, owns the shards that it takes,
+and gives them to others before it stops. One of several loops has a Place: the supervisor has locked the data directory and bound
 the sockets, the shards are distributed over the loops, and one of them owns the catalog, which the others replicate.
 composition.py opens the rooms of a server.
 """
@@ -24,7 +25,7 @@ from coordinator_server.config import Config
 from coordinator_server.config.listeners import listener_specs
 from coordinator_server.config.values import declared_topics
 from coordinator_server.kinds import CATALOG, KINDS
-from coordinator_server.log.opening import Machine, open_log
+from coordinator_server.log.opening import Machine
 from coordinator_server.log.shards import LoopShards
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
@@ -32,10 +33,11 @@ from coordinator_server.server.cluster.catalog import SHARD
 from coordinator_server.server.cluster.catalog_roles import RoledCatalog
 from coordinator_server.server.cluster.nodes import Place
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, CREATE_PARTITIONS, DECLARE_TOPICS
-from coordinator_server.server.cluster.view import Endpoint
-from coordinator_server.server.composition import Fatal, Rooms, Site, nodes_of, open_rooms
+from coordinator_server.server.cluster.view import Endpoint, ViewNode
+from coordinator_server.server.composition import Fatal, Rooms, Site, nodes_before_joining, nodes_of, open_rooms
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError, WrongProperties
+from coordinator_server.server.hosting.node_shards import NodeShards
 from coordinator_server.server.local_operation import Operation
 from coordinator_server.server.wire.ports import listen_problem
 from coordinator_server.worker import Post
@@ -118,7 +120,7 @@ class Daemon:
 
         Raises StartError and LogError; call ``stop`` then, too.
         """
-        listener = self._open_log().wire.listener
+        listener = (await self._open_log()).wire.listener
         others = [(each.host, each.port) for each in listener_specs(self._site.config)[1:]]
         self.endpoints = []
         for acceptor, address in zip(listener.acceptors, [(host, port), *others], strict=True):
@@ -136,7 +138,7 @@ class Daemon:
 
         Raises StartError and LogError; call ``stop`` then, too.
         """
-        listener = self._open_log().wire.listener
+        listener = (await self._open_log()).wire.listener
         listener.addresses = [await acceptor.adopt(bound) for acceptor, bound in zip(listener.acceptors, sockets, strict=True)]
 
     async def prepare(self) -> None:
@@ -146,11 +148,15 @@ class Daemon:
         if cluster.neighbours is not None:
             await cluster.neighbours.start()
         await self._load_permanent_kinds()
-        if cluster.roles is not None:
+        if self.rooms.shards is not None:
+            await self._join(self.rooms.shards)
+        elif cluster.roles is not None:
             await self._take_role(cluster.roles)
         if self._is_controller:
             await self._declare_topics()
             await self._declare_kinds_in_use()
+        if self.rooms.shards is not None:
+            self.rooms.shards.led = self._led
         hosting.hosted.use_listed(cluster.catalog)
         cluster.family_news.changed()
 
@@ -187,8 +193,12 @@ class Daemon:
         """Answer the requests already read, unload all shards, and close the log cleanly, so that it opens fast."""
         if self._rooms is None:
             return
-        store, services, wire, cluster, hosting, metrics, control, _ = self._rooms
+        store, services, wire, cluster, hosting, metrics, control, _, links, shards = self._rooms
         metrics.close()
+        if shards is not None:
+            # Clients are answered meanwhile: they learn here who has the shards.
+            await shards.leave()
+            shards.close()
         wire.stop_reading()
         if control.socket is not None:
             await control.socket.stop()
@@ -205,18 +215,23 @@ class Daemon:
         await wire.listener.hang_up()
         if cluster.roles is not None:
             await cluster.roles.stop()
+        if links is not None:
+            links.close()
         hosting.close()
         wire.background.close()
         store.close()
 
-    def _open_log(self) -> Rooms:
+    async def _open_log(self) -> Rooms:
         """Lock the data directory, unless the supervisor has locked it, and recover the log. Raises LogError."""
-        config, data_dir, place, nodes, environment, fatal, _ = self._site
+        config, data_dir, place, nodes, environment, fatal, *_ = self._site
         post: Post = asyncio.get_running_loop().call_soon_threadsafe
         part = None if place is None else LoopShards(place.loop, nodes.owns)
         worker = environment.make_worker() if environment.make_worker else None
-        store = open_log(data_dir, config, post, part, Machine(environment.storage, worker, environment.make_writer))
+        machine = Machine(environment.storage, worker, environment.make_writer)
+        store, shared = await environment.open_log(data_dir, config, post, part, machine)
         store.when_failed(fatal)
+        if shared is not None:
+            self._site = self._site._replace(nodes=nodes_before_joining(config, store.meta.partitions), shared=shared)
         self._rooms = open_rooms(self._site, store)
         for ended in self._ended:
             self.loop_ended(*ended)
@@ -235,6 +250,20 @@ class Daemon:
             await roles.lead(self._site.place.serving)
         else:
             await roles.catch_up()
+
+    async def _join(self, shards: NodeShards) -> None:
+        """Join the other nodes, and return when this one has the catalog. Raises StartError."""
+        rooms, (config, *_) = self.rooms, self._site
+        assert rooms.links is not None, "a node has links"
+        for_nodes = await rooms.links.listen()
+        bound = zip(self._site.specs, rooms.wire.listener.addresses, strict=True)
+        listeners = tuple(Endpoint(*(spec.advertised or address)) for spec, address in bound)
+        shards.start(ViewNode(config.node_id, listeners, config.node_id, for_nodes=for_nodes))
+        await shards.joined()
+
+    def _led(self) -> None:
+        """Create what the properties of this node declare: the controller before it may not have done that."""
+        self._declaring = asyncio.get_running_loop().create_task(self._declare_again(self._declaring))
 
     async def _load_permanent_kinds(self) -> None:
         """Start to load the shards of the permanent kinds, and wait for the catalog, which is the first."""

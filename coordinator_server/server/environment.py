@@ -6,18 +6,24 @@ import asyncio
 import resource
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import structlog
 
+from coordinator_server.config import Config
 from coordinator_server.config.description import UNLIMITED
-from coordinator_server.log.opening import Storage, Sync, Writer, make_writer
+from coordinator_server.log.members import Opened
+from coordinator_server.log.opening import Machine, Storage, Sync, Writer, make_writer, open_log
+from coordinator_server.log.shards import LoopShards
 from coordinator_server.runtime.clock import ProcessClock, SystemClock
 from coordinator_server.runtime.executor import StartChild
+from coordinator_server.server.cluster.link_transport import MakeNodeLinks, NodeTransports, OtherNodes
 from coordinator_server.server.cluster.unix import Sockets, UnixSockets
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.hosting.executor import start_executor
 from coordinator_server.server.wire.acceptor import MakeAcceptor, SocketAcceptor
+from coordinator_server.server.wire.incidents import Incidents
 from coordinator_server.worker import Post, ThreadWorker, Worker
 
 log = structlog.get_logger(__name__)
@@ -39,6 +45,27 @@ def unaltered(apis: Sequence[ApiRow[Any, Any]]) -> Sequence[ApiRow[Any, Any]]:
     return apis
 
 
+class OpenLog(Protocol):
+    """Opens the log of a server, or ``part`` of it. Raises LogError."""
+
+    async def __call__(
+        self, data_dir: Path, config: Config, post: Post, part: LoopShards | None, machine: Machine, /
+    ) -> Opened: ...
+
+
+async def open_directory(data_dir: Path, config: Config, post: Post, part: LoopShards | None, machine: Machine, /) -> Opened:
+    """Open the log that a directory of this machine has. Raises LogError."""
+    return Opened(open_log(data_dir, config, post, part, machine))
+
+
+def open_node_links(config: Config, others: OtherNodes, incidents: Incidents) -> NodeTransports:
+    """Open the links to other nodes that the properties describe. Raises ConfigError."""
+    # Only a node loads the package of certificates.
+    from coordinator_server.server.cluster.node_listener import open_node_listener
+
+    return open_node_listener(config, others, incidents)
+
+
 class Environment(NamedTuple):
     """Clocks, ids, disk, threads and processes. None selects the log's own default. Each worker is one thread."""
 
@@ -51,6 +78,9 @@ class Environment(NamedTuple):
     make_acceptor: MakeAcceptor = SocketAcceptor
     # The number of files and sockets that the process may have open.
     open_files: Callable[[], int] = open_files_allowed
+    open_log: OpenLog = open_directory
+    # Connects nodes that share a store.
+    node_links: MakeNodeLinks = open_node_links
     # Connect the loops of a server.
     sockets: Sockets = UnixSockets()
     # Starts the child process for a loop's tasks.

@@ -18,9 +18,10 @@ from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.security.tls import ListenerTls, TlsSettings
 from coordinator_server.server.cluster.effects import Asked, Courier, Destinations
 from coordinator_server.server.cluster.link import encode_message
+from coordinator_server.server.cluster.link_transport import OtherNodes
 from coordinator_server.server.cluster.messages import Hello
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
-from coordinator_server.server.cluster.node_links import GREETING_BYTES, MOST_STRANGERS, Greeting, NodeLinks, OtherNodes
+from coordinator_server.server.cluster.node_links import GREETING_BYTES, MOST_STRANGERS, Greeting, NodeLinks
 from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.wire.acceptor import SocketAcceptor
 from coordinator_server.server.wire.episodes import Episodes

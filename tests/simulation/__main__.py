@@ -8,6 +8,8 @@ python -m tests.simulation --transactions --seeds 10000   the same of several lo
 python -m tests.simulation --clients --seeds 10000   the same of programs that use the client library (clients.py)
 python -m tests.simulation --consumers --seeds 10000  the same of members of consumer groups, of both protocols (consumers.py)
 python -m tests.simulation --memberships --seeds 10000   the same of nodes that own shards of a shared store (memberships.py)
+python -m tests.simulation --nodes --seeds 10000      the same of several daemons on one shared store, with clients of all families
+                                                      (nodes.py)
 python -m tests.simulation --shares --seeds 10000     the same of members of share groups, and leaders of share partitions
                                                       (shares.py)
 """
@@ -22,7 +24,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final, NamedTuple
 
-from tests.simulation import clients, consumers, memberships, purses, shares, transactions
+from tests.simulation import clients, consumers, memberships, nodes, purses, shares, transactions
 from tests.simulation.play import STORM_S, run
 from tests.simulation.verdict import faults
 from tests.toy.rows import plug, unplug
@@ -50,6 +52,7 @@ KINDS: Final = {
     "clients": Kind("play with programs that use the client library", clients.run),
     "consumers": Kind("play with members of consumer groups", consumers.run, consumers.told),
     "memberships": Kind("play with nodes that own shards of a shared store", memberships.run),
+    "nodes": Kind("play with several daemons on one shared store", nodes.run, nodes.told),
     "shares": Kind("play with members of share groups", shares.run, shares.told),
 }
 """By option. Without one, the server alone is played."""

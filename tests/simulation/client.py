@@ -15,6 +15,7 @@ from tests.simulation.world import MS
 from tests.support.client import API_VERSIONS, framed, request_header, response_type
 
 M = TypeVar("M", bound=Message)
+Told = Callable[[Op], None]
 
 _LENGTH = Layout(">i")
 
@@ -76,7 +77,7 @@ class Client:
     ``recorded`` gets every request that is sent, ``answered`` every answer before the script does.
     """
 
-    def __init__(self, network: Network, client_id: str, recorded: Callable[[Op], None], answered: Callable[[Op], None]) -> None:
+    def __init__(self, network: Network, client_id: str, recorded: Told, answered: Told) -> None:
         self.client_id = client_id
         self.life = -1
         self._network = network

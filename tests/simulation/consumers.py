@@ -120,7 +120,7 @@ class ConsumersPlay(GroupsPlay):
         self._tell(-1, f"{member.name} is to be removed")
         life, request = member.life, LeaveGroupRequest(member.group_id, members=[MemberIdentity(member.member_id)])
         self.ledger.doubt(life)
-        client = self._client(self._owner(member.group_id), "administrator")
+        client = self._client(self._shard(member.group_id), "administrator")
         answer = await client.ask(request, 5, LeaveGroupResponse)
         client.close()
         # Without an answer it may happen as long as the server has the request.
@@ -132,7 +132,7 @@ class ConsumersPlay(GroupsPlay):
             return
         gone = self.rng.choice(self.surroundings.gone)
         self._impostors += 1
-        client = self._client(self._owner(gone.group_id), f"{IMPOSTOR}-{self._impostors}")
+        client = self._client(self._shard(gone.group_id), f"{IMPOSTOR}-{self._impostors}")
         error = await (self._pretend_to_commit if self.rng.random() < 0.5 else self._pretend_to_live)(client, gone)
         client.close()
         if error is ErrorCode.NONE:

@@ -8,15 +8,18 @@ then all members go, and no group has any.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from random import Random
 from typing import Any, Final
 
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.kinds import GROUPS
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
+from coordinator_server.server.cluster.view import CATALOG_SHARD
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
@@ -26,7 +29,7 @@ from tests.simulation.history import History, Op
 from tests.simulation.loops_play import STORM_S, LoopsPlay
 from tests.simulation.mirror import Mirror
 from tests.simulation.world import MS, SECOND
-from tests.support.views import CONTROLLER, loop_of
+from tests.support.views import loop_of
 
 PARTITIONS: Final = 4
 LASTING: Final = {"t0": 3, "t1": 2}
@@ -78,7 +81,7 @@ class GroupsPlay(LoopsPlay):
         self._own = own
         self._topics: dict[str, int] = dict(LASTING)
         self.seats: list[Seat] = []
-        self.mirrors = [self._mirror(loop) for loop in range(self.loops)]
+        self.mirrors = self._mirrors()
         self._scripts: list[Script] = []
         # Members whose seats are taken by others.
         self._doubles: list[GroupMember] = []
@@ -136,7 +139,7 @@ class GroupsPlay(LoopsPlay):
         self.surroundings.lasting = {name: topic_id for name, (topic_id, _) in self._topics_now().items() if name in LASTING}
 
     async def _create_lasting(self) -> None:
-        client = self._client(CONTROLLER, "administrator")
+        client = self._client(CATALOG_SHARD, "administrator")
         request = CreateTopicsRequest([CreatableTopic(name, count, 1) for name, count in LASTING.items()], 3000)
         answer = await client.ask(request, 7, CreateTopicsResponse)
         assert answer is not None
@@ -218,7 +221,7 @@ class GroupsPlay(LoopsPlay):
 
     async def _change_topics(self) -> None:
         """Create, grow or delete a topic."""
-        rng, client = self.rng, self._client(CONTROLLER, "administrator")
+        rng, client = self.rng, self._client(CATALOG_SHARD, "administrator")
         chance = rng.random()
         if chance < 0.4:
             name = rng.choice(list(LASTING))
@@ -277,7 +280,7 @@ class GroupsPlay(LoopsPlay):
 
     def _unsettled(self) -> list[str]:
         wrong = []
-        if self.machines[CONTROLLER].serving is None:
+        if self.serving(CATALOG_SHARD) is None:
             return ["the controller does not serve"]
         for group_id in self.groups:
             view, members = self._view(group_id), self._members(group_id)
@@ -321,7 +324,7 @@ class GroupsPlay(LoopsPlay):
 
     def _view(self, group_id: str) -> Any:
         """Return the server's state of a group; None if it is not served at the moment."""
-        process = self.machines[self._owner(group_id)].serving
+        process = self.serving(self._shard(group_id))
         if process is None:
             return None
         try:
@@ -330,14 +333,14 @@ class GroupsPlay(LoopsPlay):
             return None
 
     def _topics_now(self) -> Mapping[str, tuple[bytes, int]]:
-        process = self.machines[CONTROLLER].serving
+        process = self.serving(CATALOG_SHARD)
         assert process is not None
         topics = process.daemon.rooms.hosting.node.catalog.read(CatalogShard.all_topics)
         return {topic.name: (topic.topic_id, topic.partitions) for topic in topics}
 
     def _counts(self) -> Mapping[str, int]:
         """Return the partitions of lasting topics, as of the last time that somebody could know."""
-        process = self.machines[CONTROLLER].serving
+        process = self.serving(CATALOG_SHARD)
         if process is not None:
             try:
                 topics = [process.daemon.rooms.hosting.node.catalog.read(CatalogShard.topic, name) for name in LASTING]
@@ -346,8 +349,11 @@ class GroupsPlay(LoopsPlay):
                 pass
         return self._topics
 
-    def _owner(self, group_id: str) -> int:
-        return partition_for(group_id, PARTITIONS) % self.loops
+    def _shard(self, group_id: str) -> ShardId:
+        return ShardId(GROUPS.topic, partition_for(group_id, PARTITIONS))
+
+    def _mirrors(self) -> Sequence[Mirror]:
+        return [self._mirror(loop) for loop in range(self.loops)]
 
     def _mirror(self, loop: int) -> Mirror:
         machine = self.machines[loop]
@@ -356,10 +362,10 @@ class GroupsPlay(LoopsPlay):
         return mirror
 
     def _member_client(self, group_id: str, name: str, answered: Callable[[Op], None]) -> Client:
-        return Client(self.machines[self._owner(group_id)].network, name, self._record, answered)
+        return self.client_of(self._shard(group_id), name, self._record, answered)
 
-    def _client(self, loop: int, name: str) -> Client:
-        return Client(self.machines[loop].network, name, self._record, lambda _: None)
+    def _client(self, shard: ShardId, name: str) -> Client:
+        return self.client_of(shard, name, self._record, lambda _: None)
 
     def _record(self, op: Op) -> None:
         op.number = len(self.history.ops)

@@ -16,9 +16,12 @@ from typing import Any, Final
 
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.directory import lock_directory, recover_all_loops
+from coordinator_server.log.shards import ShardId
 from coordinator_server.server.cluster.nodes import Place
+from coordinator_server.server.cluster.view import CATALOG_SHARD
+from tests.simulation.client import Client, Told
 from tests.simulation.links import Neighbourhood
-from tests.simulation.machine import Machine
+from tests.simulation.machine import Machine, Process
 from tests.simulation.network import Network
 from tests.simulation.play import listening
 from tests.simulation.world import MS, SECOND, World
@@ -35,18 +38,23 @@ class LoopsPlay:
     name = ""
     # How many troubles a storm has, one of these.
     trouble_counts: tuple[int, ...] = (3, 8, 20)
+    # How many loops it has, one of these.
+    loop_counts: tuple[int, ...] = (1, 2, 2, 3)
+    properties: Mapping[str, Any] = {}
+    # How long it takes until all serve again that were killed.
+    restart_s = 5
 
     def __init__(self, seed: int, properties: Mapping[str, Any]) -> None:
         self.rng = rng = Random(f"{self.name} {seed}")
         self.world = World(rng)
         self.broken: list[str] = []
         self.told: list[tuple[int, str]] = []
-        self.loops = rng.choice((1, 2, 2, 3))
+        self.loops = rng.choice(self.loop_counts)
         self.config = config_with(
             log_journal_bytes=rng.choice((8000, 1 << 16)),
             offsets_topic_segment_bytes=rng.choice((8000, 1 << 20)),
             log_cleaner_enable=False,
-            **properties,
+            **{**properties, **self.properties},
         )
         self.neighbourhood = Neighbourhood(self.world)
         self.neighbourhood.most_us = rng.choice((1, 2, 40)) * MS
@@ -86,6 +94,25 @@ class LoopsPlay:
             for machine in self.machines:
                 machine.kill()
         return self.broken
+
+    # Who has what.
+
+    def loop_with(self, shard: ShardId) -> int:
+        """The loop that owns a shard."""
+        return loop_of(shard, self.loops)
+
+    @property
+    def controller(self) -> int:
+        """The loop that owns the catalog."""
+        return self.loop_with(CATALOG_SHARD)
+
+    def serving(self, shard: ShardId) -> Process | None:
+        """The process that serves a shard, if one does."""
+        return self.machines[self.loop_with(shard)].serving
+
+    def client_of(self, shard: ShardId, name: str, recorded: Told, answered: Told) -> Client:
+        """A client that asks the owner of a shard."""
+        return Client(self.machines[self.loop_with(shard)].network, name, recorded, answered)
 
     # What a play adds
 

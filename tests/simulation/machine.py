@@ -82,6 +82,7 @@ class Machine:
         self.child_death_odds = 0.0
         # What the process is made of. A test that wants to see a checker fail gives it other ones.
         self.make_clock: Callable[[Machine], Clock] = Clock
+        self.equip: Callable[[Process, Environment], Environment] = lambda _process, environment: environment
         self.make_writer: Callable[[Process, Post], Writer] = Writer
         self.when_serving: Callable[[Process], None] = lambda _process: None
 
@@ -284,7 +285,7 @@ class Process:
 
     def _environment(self) -> Environment:
         rng = self.world.rng
-        return Environment(
+        environment = Environment(
             clock=self.machine.make_clock(self.machine),
             new_uuid=lambda: uuid.UUID(int=rng.getrandbits(128), version=4),
             storage=self._disk,
@@ -296,6 +297,7 @@ class Process:
             start_child=lambda done, lost: Child(self, self.machine.child_death_odds, done, lost),
             has_tools=False,
         )
+        return self.machine.equip(self, environment)
 
     async def _serve(self) -> None:
         try:

@@ -122,7 +122,9 @@ class PlayedNode:
 
     def may_answer(self, shard: ShardId) -> bool:
         """Whether it may answer reads of a shard when it runs."""
-        return shard in self.hosted and self.membership is not None and self.membership.may_answer
+        membership = self.membership
+        # The node itself is not asked: it would note the end of its lease.
+        return shard in self.hosted and membership is not None and self.clocks.boot_ms() < membership.lease.ends_ms
 
     # Its process.
 
@@ -176,6 +178,9 @@ class PlayedNode:
         self.play.regained += bool(self.hosted)
 
     # Host.
+
+    def begin(self, me: Member, /) -> None:
+        """Nothing was granted to it as another process."""
 
     def own(self, shard: ShardId, epoch: int, /) -> None:
         self.play.owns(self, shard, epoch)

@@ -14,8 +14,11 @@ from random import Random
 from typing import Final
 
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.kinds import SHARE_STATE
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST
+from coordinator_server.server.cluster.view import CATALOG_SHARD
 from coordinator_server.server.hosting.share_shards import ShareShards
 from coordinator_server.share.shard import ShareShard
 from protocol.error_codes import ErrorCode
@@ -46,7 +49,6 @@ from tests.simulation.share_leader import ShareLeader
 from tests.simulation.share_member import VERSION, ShareMember
 from tests.simulation.share_views import ShareView, check_share_log, check_share_state, share_view_of, unsettled_share
 from tests.simulation.world import MS, SECOND
-from tests.support.views import CONTROLLER
 
 # Answered heartbeats of any member from the last change of a group's epoch until the group is settled.
 MOST_BEATS: Final = 25
@@ -156,8 +158,8 @@ class SharesPlay(GroupsPlay):
             if other.account is account and self.rng.random() < 0.5:
                 other.end()
         self._leaders = [each for each in self._leaders if each.is_alive]
-        loop = self._share_shard(group_id, *position) % self.loops
-        client = Client(self.machines[loop].network, f"leader-of-{account}", self._record, lambda _: None)
+        shard = ShardId(SHARE_STATE.topic, self._share_shard(group_id, *position))
+        client = self._client(shard, f"leader-of-{account}")
         is_lasting = position[0] in self.surroundings.lasting.values()
         leader = ShareLeader(account, client, Random(str(self.rng.random())), self.rng.choice((100, 1000)), is_lasting=is_lasting)
         self._leaders.append(leader)
@@ -179,7 +181,7 @@ class SharesPlay(GroupsPlay):
             await self._empty(group_id)
         topic_id = self.surroundings.lasting[name]
         count = self._counts()[name]
-        client = self._client(self._owner(group_id), "administrator")
+        client = self._client(self._shard(group_id), "administrator")
         self._perhaps_kill()
         chance = rng.random()
         if chance < 0.5:
@@ -195,7 +197,7 @@ class SharesPlay(GroupsPlay):
         """All members leave. Others may come before the administrator does."""
         for member in self._members(group_id):
             member.leave()
-        client = self._client(self._owner(group_id), "administrator")
+        client = self._client(self._shard(group_id), "administrator")
         await client.sleep(self.rng.choice((10, 100)))
 
     async def _move(self, client: Client, group_id: str, name: str, topic_id: bytes, partitions: Collection[int]) -> None:
@@ -235,7 +237,7 @@ class SharesPlay(GroupsPlay):
 
     async def _pass_a_topic(self) -> None:
         """A topic comes and goes."""
-        rng, client, name = self.rng, self._client(CONTROLLER, "administrator"), self.rng.choice(PASSING)
+        rng, client, name = self.rng, self._client(CATALOG_SHARD, "administrator"), self.rng.choice(PASSING)
         await client.ask(CreateTopicsRequest([CreatableTopic(name, rng.randint(1, 3), 1)], 3000), 7, CreateTopicsResponse)
         await client.sleep(rng.randint(500, 3000))
         if self.loops > 1 and rng.random() < 0.5:
@@ -257,7 +259,7 @@ class SharesPlay(GroupsPlay):
             return
         gone = self.rng.choice(self.surroundings.gone)
         self._impostors += 1
-        client = self._client(self._owner(gone.group_id), f"{IMPOSTOR}-{self._impostors}")
+        client = self._client(self._shard(gone.group_id), f"{IMPOSTOR}-{self._impostors}")
         epoch = self.rng.choice((gone.epoch, gone.epoch, gone.epoch + 1, -1))
         request = ShareGroupHeartbeatRequest(gone.group_id, gone.member_id, epoch)
         answer = await client.ask(request, VERSION, ShareGroupHeartbeatResponse)
@@ -300,12 +302,12 @@ class SharesPlay(GroupsPlay):
         self._look_for_remains()
         for machine in self.machines:
             machine.kill()
-        self.world.run_for(5 * SECOND)
+        self.world.run_for(self.restart_s * SECOND)
         self._look_for_remains()
         self._check()
 
     async def _delete_for_good(self, group_id: str) -> None:
-        client = self._client(self._owner(group_id), "administrator")
+        client = self._client(self._shard(group_id), "administrator")
         error: ErrorCode | None = None
         while error not in (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND):
             error = await self._delete_group(client, group_id)
@@ -323,7 +325,7 @@ class SharesPlay(GroupsPlay):
         return share_view_of(shard, offset, group_id)
 
     def _wrong_now(self, group_id: str, view: ShareView) -> Iterator[str]:
-        if self.machines[CONTROLLER].serving is None:
+        if self.serving(CATALOG_SHARD) is None:
             return
         try:
             topic_ids = [topic_id for topic_id, _ in self._topics_now().values()]
@@ -348,7 +350,7 @@ class SharesPlay(GroupsPlay):
         """Return which share partitions have a state; None if a shard is not served at the moment."""
         found: States = {}
         for partition in range(SHARE_PARTITIONS):
-            process = self.machines[partition % self.loops].serving
+            process = self.serving(ShardId(SHARE_STATE.topic, partition))
             if process is None:
                 return None
             try:

@@ -7,13 +7,14 @@ stable offset. After the calm, and after a last start, no transaction is open, n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
 from typing import Final
 
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import GROUPS, TRANSACTIONS
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.transaction.shard import TransactionShard
@@ -66,7 +67,7 @@ class TransactionPlay(LoopsPlay):
         self.ledger = Ledger(self.producers, IDS, frozenset({MORTAL}))
         self._scripts: list[Script] = []
         self._offset = 0
-        self.mirrors = [self._mirror(loop) for loop in range(self.loops)]
+        self.mirrors = self._mirrors()
         self.is_compacted = self.loops == 1 and Random(f"{seed} compacted").random() < COMPACTED
         # In some plays all producers share a connection to each loop: their requests overlap on it.
         is_shared = Random(f"{seed} shared").random() < SHARED
@@ -78,6 +79,9 @@ class TransactionPlay(LoopsPlay):
             if directory is not None:
                 self.machines[0].use(directory)
             return super().run()
+
+    def _mirrors(self) -> Sequence[Mirror]:
+        return [self._mirror(loop) for loop in range(self.loops)]
 
     def _mirror(self, loop: int) -> Mirror:
         machine = self.machines[loop]
@@ -141,7 +145,7 @@ class TransactionPlay(LoopsPlay):
         super()._calm()
         for machine in self.machines:
             machine.kill()
-        self.world.run_for(5 * SECOND)
+        self.world.run_for(self.restart_s * SECOND)
         self._check()
         self._end()
 
@@ -161,13 +165,13 @@ class TransactionPlay(LoopsPlay):
 
     def _check_over(self) -> None:
         for partition in range(PARTITIONS[TRANSACTIONS.topic]):
-            runtime = self._node(partition).transactions
+            runtime = self._node(TRANSACTIONS.topic, partition).transactions
             for transactional_id in runtime.read(partition, TransactionShard.ids):
                 state = runtime.read(partition, TransactionShard.transaction, transactional_id)
                 if state is not None and state.state not in AT_REST:
                     self.broken.append(f"not over in {CALM_S} quiet seconds: {transactional_id} {state}")
         for partition in range(PARTITIONS[GROUPS.topic]):
-            groups = self._node(partition).groups
+            groups = self._node(GROUPS.topic, partition).groups
             opened = [each for each in groups.active_producers(partition) if each.first_offset >= 0]
             if opened:
                 self.broken.append(f"open in {GROUPS.topic}-{partition} after {CALM_S} quiet seconds: {opened}")
@@ -177,7 +181,7 @@ class TransactionPlay(LoopsPlay):
         found: Committed = {}
         for group_id in [*ETERNAL, MORTAL]:
             partition = partition_for(group_id, PARTITIONS[GROUPS.topic])
-            process = self.machines[partition % self.loops].serving
+            process = self.serving(ShardId(GROUPS.topic, partition))
             if process is None:
                 continue
             try:
@@ -191,8 +195,8 @@ class TransactionPlay(LoopsPlay):
                     found[group_id, each.partition_index] = each.committed_offset
         return found
 
-    def _node(self, partition: int):  # type: ignore[no-untyped-def]
-        process = self.machines[partition % self.loops].serving
+    def _node(self, topic: str, partition: int):  # type: ignore[no-untyped-def]
+        process = self.serving(ShardId(topic, partition))
         assert process is not None
         return process.daemon.rooms.hosting.node
 
@@ -200,7 +204,7 @@ class TransactionPlay(LoopsPlay):
         return Client(self.machines[loop].network, name, lambda _: None, lambda _: None)
 
     def _owner(self, topic: str, key: str) -> int:
-        return partition_for(key, PARTITIONS[topic]) % self.loops
+        return self.loop_with(ShardId(topic, partition_for(key, PARTITIONS[topic])))
 
     def _next_offset(self) -> int:
         self._offset += 1

@@ -156,12 +156,20 @@ class Database:
         return {row.shard: self.shards[row.shard].copy() for row in rows}
 
 
-class SharedLog:
-    """The log of a node. ``post`` runs a callable on its loop."""
+Post = Callable[[Callable[[], Any]], object]
 
-    def __init__(self, database: Database, post: Callable[[Callable[[], None]], object]) -> None:
+
+def _at_once(call: Callable[[], None]) -> None:
+    call()
+
+
+class SharedLog:
+    """The log of a node. ``post`` runs a statement at the database, and ``answer`` what comes of it on the node's loop."""
+
+    def __init__(self, database: Database, post: Post, answer: Post = _at_once) -> None:
         self._database = database
         self._post = post
+        self._answer = answer
         self._resolved: dict[ShardId, int] = {}
         self._is_busy = self._is_closed = False
 
@@ -173,10 +181,17 @@ class SharedLog:
 
         def run() -> None:
             failures = dict.fromkeys([row.shard for row in rows], _CLOSED) if self._is_closed else self._submitted(rows)
-            self._is_busy = False
-            done(failures or None)
+            self._answer(lambda: self._answered(rows, failures, done))
 
         self._post(run)
+
+    def _answered(self, rows: Sequence[Row], failures: Mapping[ShardId, LogError], done: Done) -> None:
+        self._is_busy = False
+        self._settle(rows, failures)
+        done(failures or None)
+
+    def _settle(self, rows: Sequence[Row], failures: Mapping[ShardId, LogError]) -> None:
+        """Note what is durable."""
 
     def resolve(self, appends: Sequence[Append], done: Done, /) -> None:
         rows = [self._row(append) for append in appends]
@@ -185,12 +200,16 @@ class SharedLog:
             try:
                 found = self._database.run(lambda: self._database.raise_epochs(rows))
             except LogError:
-                self._post(run)
+                self._answer(lambda: self._post(run))
                 return
-            failures = {row.shard: failure for row in rows if (failure := self._resolve(row, found[row.shard])) is not None}
-            done(failures or None)
+            self._answer(lambda: self._resolved_all(rows, found, done))
 
         self._post(run)
+
+    def _resolved_all(self, rows: Sequence[Row], found: Mapping[ShardId, Shard], done: Done) -> None:
+        failures = {row.shard: failure for row in rows if (failure := self._resolve(row, found[row.shard])) is not None}
+        self._settle(rows, failures)
+        done(failures or None)
 
     def _row(self, append: Append) -> Row:
         end = append.expected_offset

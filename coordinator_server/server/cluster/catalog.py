@@ -25,6 +25,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.store import LoadingLog
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
@@ -107,6 +108,8 @@ class OwnCatalog:
         self._leasing = leasing
         self._followers = Followers(expected, leasing)
         self._held: list[tuple[int, Callable[[], None], Reply[Any]]] = []
+        # Changes that have become durable while the lease of this node was over. They are shown and told when it is back.
+        self._suspended: list[tuple[Callable[[], None], Reply[Any]]] = []
         # The shard, and the end of what is durable of it, since this loop became its owner: they outlive the unload.
         self._owned: tuple[CatalogShard, int] | None = None
         self._notices = NO_NOTICES
@@ -121,6 +124,11 @@ class OwnCatalog:
         return self._leasing.lease_ms > 0
 
     @property
+    def may_grant(self) -> bool:
+        """Whether followers may be granted leases: this node may still be the owner."""
+        return self._leasing.may_grant()
+
+    @property
     def is_current(self) -> bool:
         """Always true, because changes are made here."""
         return True
@@ -128,15 +136,23 @@ class OwnCatalog:
     @property
     def version(self) -> int:
         """The number of durable records. Raises CoordinatorError while the catalog loads."""
-        return self._runtime.read(PARTITION, CatalogShard.version)
+        return self.read(CatalogShard.version)
 
     def read(self, operation: Callable[Concatenate[CatalogShard, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run a read operation of the shard. Raises CoordinatorError while the catalog loads, and while the lease is over."""
-        return self._runtime.read(PARTITION, operation, *args, **kwargs)
+        """Run a read operation of the shard, also while the lease is over or another node has fenced this one: what the node does
+        for itself then goes on. Raises CoordinatorError while the catalog loads.
+        """
+        try:
+            return self._runtime.read(PARTITION, operation, *args, **kwargs)
+        except CoordinatorError:
+            kept = self._runtime.state(PARTITION) or self._owned
+            if kept is None or self._owned is None:
+                raise
+            return operation(*kept, *args, **kwargs)
 
     def family_version(self, family: RecordFamily) -> Hashable:
         """Return the offset after the last record of a family. Raises CoordinatorError while the catalog loads."""
-        return self._runtime.read(PARTITION, CatalogShard.changed_to, family)
+        return self.read(CatalogShard.changed_to, family)
 
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
@@ -144,6 +160,9 @@ class OwnCatalog:
         """Run a change. ``reply`` is answered when the change is durable and all loops have it."""
 
         def durable(response: Any) -> None:
+            if not self.may_grant:
+                self._suspended.append((partial(durable, response), reply))
+                return
             if isinstance(response, DeleteTopicsResponse):
                 self._notices.deleted(
                     [DeletedTopic(each.name or "", each.topic_id) for each in response.responses if not each.error_code]
@@ -169,11 +188,18 @@ class OwnCatalog:
         self._published = self._store.end_offset(SHARD)
         self._owned = self._runtime.read(PARTITION, _state)
 
+    def resume(self) -> None:
+        """Go on with what has become durable while the lease was over."""
+        suspended, self._suspended = self._suspended, []
+        for go_on, _ in suspended:
+            go_on()
+
     def retire(self) -> tuple[CatalogShard, int]:
         """Stop being the owner, when nothing is under way to the log. Return the shard, and the end of what is durable of it."""
-        held, self._held = self._held, []
+        replies = [*(reply for _, _, reply in self._held), *(reply for _, reply in self._suspended)]
+        self._held, self._suspended = [], []
         self._followers = Followers((), self._leasing)
-        for _, _, reply in held:
+        for reply in replies:
             reply.fail(ErrorCode.REQUEST_TIMED_OUT, "the change was made, and not all nodes know of it yet")
         assert self._owned is not None, "a loop that has not owned the catalog cannot retire"
         return self._owned

@@ -109,6 +109,12 @@ class Session:
 
     def received(self, message: FromFollower) -> None:
         """Process a message from the loop."""
+        if not self._catalog.may_grant and isinstance(message, Attach | Renew):
+            log.warning(
+                "lease-not-granted", attached=self.loop, why="the lease of this node is over: another may be the controller"
+            )
+            self.drop()
+            return
         match message:
             case Attach(loop=loop) if self._peer not in (None, loop):
                 log.warning("link-refused", peer=self._peer, says=loop, why="a node speaks for itself alone")
@@ -159,18 +165,23 @@ class FeedClient:
         self._catalog = catalog
         self._controller = controller
         self._task: asyncio.Task[None] | None = None
+        # The owner that it is connected to.
+        self._connected: tuple[int, Link[FromOwner]] | None = None
+
+    def look(self) -> None:
+        """Leave an owner that is none any more: it may not know that yet."""
+        if self._connected is not None and self._connected[0] != self._controller():
+            self._connected[1].close()
+
+    def begin_anew(self) -> None:
+        """Connect again, as a later process."""
+        if self._connected is not None:
+            self._connected[1].close()
 
     def start(self) -> None:
         """Connect, and stay connected."""
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._stay_connected())
-
-    async def caught_up(self) -> None:
-        """Return when the replica has every change that the owner has answered."""
-        is_current = asyncio.Event()
-        self._catalog.on_current = is_current.set
-        if not self._catalog.is_current:
-            await is_current.wait()
 
     async def stop(self) -> None:
         """Close the connection and stop reconnecting."""
@@ -184,19 +195,24 @@ class FeedClient:
         while True:
             lost = asyncio.Event()
             link: Link[FromOwner] = Link(FromOwner, self._catalog.received, lost.set)
+            owner = self._controller()
             try:
-                await self._transport.connect(self._controller(), partial(_same, link))
+                await self._transport.connect(owner, partial(_same, link))
             except OSError:
                 # The owner is starting or restarting, or there is none. Retry without limit: others decide when to give up.
                 await asyncio.sleep(_RETRY_S)
                 continue
+            self._connected = owner, link
             self._catalog.connected(link.send)
             try:
                 await lost.wait()
             finally:
+                self._connected = None
                 link.close()
                 self._catalog.disconnected()
             log.info("controller-lost")
+            # A former owner accepts the connection, and closes it.
+            await asyncio.sleep(_RETRY_S)
 
 
 def _same(link: Link[FromOwner]) -> Link[FromOwner]:

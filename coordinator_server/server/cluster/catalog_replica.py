@@ -179,6 +179,10 @@ class CatalogReplica:
         elif has_leases:
             self._lease.end()
 
+    def end_lease(self) -> None:
+        """Answer nobody until the next lease is granted: this process is a later one of the node now."""
+        self._lease.end()
+
     def disconnected(self) -> None:
         """Fail all forwarded changes, whose outcomes are unknown. Called when the link to loop 0 has ended."""
         self._send = self._current_from = self._incoming = None

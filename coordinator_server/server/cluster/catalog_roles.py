@@ -53,6 +53,9 @@ class RoledCatalog:
         # The number of times that this node has changed its role.
         self._changes = 0
         self._changing = asyncio.Lock()
+        # Whether this node has every change that was answered, or makes the changes itself.
+        self._is_known = asyncio.Event()
+        replica.on_current = self._is_known.set
 
     # Roles.
 
@@ -86,6 +89,7 @@ class RoledCatalog:
                 self._notices.deleted(gone)
             self._notices.changed()
             await self._server.start()
+            self._is_known.set()
 
     async def follow(self) -> None:
         """Follow another owner, before the shard is unloaded here or after that. Return before it is found."""
@@ -99,7 +103,26 @@ class RoledCatalog:
     async def catch_up(self) -> None:
         """Follow, and return when this node has every change that was answered."""
         await self.follow()
-        await self._client.caught_up()
+        await self.known()
+
+    async def known(self) -> None:
+        """Return when this node has every change that was answered once, or is the controller."""
+        await self._is_known.wait()
+
+    def resume(self) -> None:
+        """Go on after the lease of this node was over."""
+        if self.is_leading:
+            self._own.resume()
+
+    def look(self) -> None:
+        """Note that the view may have another controller."""
+        self._client.look()
+
+    def begin_anew(self) -> None:
+        """Answer nobody from the replica until it is attached as a later process of this node."""
+        if not self.is_leading:
+            self._replica.end_lease()
+        self._client.begin_anew()
 
     async def stop(self) -> None:
         """Close all connections."""

@@ -10,7 +10,7 @@ link; the time until its end is that of CLOCK_BOOTTIME here. A new controller wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from coordinator_server.runtime.lease import NEVER
@@ -38,10 +38,14 @@ class Follower(Protocol):
 
 
 class Leasing(NamedTuple):
-    """For how long followers may answer without the owner. ``boot_ms`` reads CLOCK_BOOTTIME; 0 ms is without an end."""
+    """For how long followers may answer without the owner. ``boot_ms`` reads CLOCK_BOOTTIME; 0 ms is without an end.
+
+    ``may_grant`` is whether this node may still be the owner: the next one does not wait for leases of later.
+    """
 
     boot_ms: Callable[[], int] = lambda: 0
     lease_ms: int = 0
+    may_grant: Callable[[], bool] = lambda: True
 
 
 class _Away(NamedTuple):
@@ -76,8 +80,14 @@ class Followers:
         return bool(self._attached)
 
     def expect(self, loops: Collection[int]) -> None:
-        """Wait for loops that may serve clients and have not attached. Those whose end has been reported meanwhile are not."""
-        self._away |= {loop: _Away(0, self._lease_end()) for loop in loops if loop not in self._ended}
+        """Wait for loops that may serve clients and have not attached. Those whose end has been reported meanwhile are not.
+
+        A mapping has their incarnations, as far as they are known.
+        """
+        incarnations = loops if isinstance(loops, Mapping) else dict.fromkeys(loops, 0)
+        for loop, incarnation in incarnations.items():
+            if incarnation > self._ended.get(loop, -1):
+                self._away[loop] = _Away(incarnation, self._lease_end())
 
     def attach(self, follower: Follower, next_offset: int) -> int:
         """Wait for a loop from now on, which has the records before ``next_offset``. Return the length of its lease in ms."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from coordinator_server.config import Config
 from coordinator_server.server.cluster.unix import Listening, MakeProtocol, Sockets
+from coordinator_server.server.cluster.view import Endpoint
+from coordinator_server.server.wire.incidents import Incidents
 
 Accept = Callable[[int | None], asyncio.Protocol]
 """Returns the protocol of a connection from a loop or node, which is None if its first message is to say who it is."""
@@ -21,6 +24,30 @@ class LinkTransport(Protocol):
 
     async def connect(self, to: int, protocol: MakeProtocol, /) -> None:
         """Connect to a loop or node. Raises OSError if it does not listen, or does not prove who it is."""
+
+
+class OtherNodes(NamedTuple):
+    """This node, and how it knows the others: ``address_of`` returns where a node of the view listens for nodes, or None."""
+
+    cluster_id: str
+    node: int
+    address_of: Callable[[int], Endpoint | None]
+
+
+class NodeTransports(Protocol):
+    """The links of a node to others."""
+
+    def purpose(self, name: str, /) -> LinkTransport:
+        """Return the transport of links of one purpose."""
+
+    async def listen(self) -> Endpoint:
+        """Bind the listener for nodes, and accept connections. Return its address for them. Raises StartError."""
+
+    def close(self) -> None:
+        """Accept nothing more."""
+
+
+MakeNodeLinks = Callable[[Config, OtherNodes, Incidents], NodeTransports]
 
 
 class UnixLinks:

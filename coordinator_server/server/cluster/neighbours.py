@@ -48,11 +48,17 @@ R = TypeVar("R")
 WINDOW: Final = 64
 
 
-class Identity(NamedTuple):
-    """The number of a loop and of its process: each new process of a loop has a greater ``incarnation``."""
+class Identity:
+    """The number of a loop or node, and of its process: each new process has a greater ``incarnation``.
 
-    loop: int
-    incarnation: int
+    So has a node that was put out of its cluster, and has joined again.
+    """
+
+    __slots__ = ("incarnation", "loop")
+
+    def __init__(self, loop: int, incarnation: int) -> None:
+        self.loop = loop
+        self.incarnation = incarnation
 
 
 class Neighbours:

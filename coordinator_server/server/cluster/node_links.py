@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from coordinator_server.security.tls_reason import tls_reason
 from coordinator_server.server.cluster.link import encode_message
-from coordinator_server.server.cluster.link_transport import Accept
+from coordinator_server.server.cluster.link_transport import Accept, OtherNodes
 from coordinator_server.server.cluster.unix import MakeProtocol
 from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.wire.incidents import Incidents
@@ -58,14 +58,6 @@ class LinkTls(Protocol):
     @property
     def connecting(self) -> ssl.SSLContext:
         """That of connections to other nodes, with the same key and trust."""
-
-
-class OtherNodes(NamedTuple):
-    """This node, and how it knows the others: ``address_of`` returns where a node of the view listens for nodes, or None."""
-
-    cluster_id: str
-    node: int
-    address_of: Callable[[int], Endpoint | None]
 
 
 class NodeLinks:

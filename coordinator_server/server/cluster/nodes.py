@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from coordinator_server.log.shards import ShardId
-from coordinator_server.server.cluster.view import Endpoint, View
+from coordinator_server.server.cluster.view import Endpoint, Owner, View
 
 
 class Place(NamedTuple):
@@ -36,6 +38,14 @@ class Nodes:
             return False
         self.view = view
         return True
+
+    def give(self, shard: ShardId, owner: Owner) -> None:
+        """Note the owner of a shard before the view of all nodes has it: this node has taken it, or is about to release it."""
+        self.view = replace(self.view, owners={**self.view.owners, shard: owner})
+
+    def address_for_nodes(self, node_id: int) -> Endpoint | None:
+        """Return where a different node listens for nodes, or None."""
+        return next((each.for_nodes for each in self.view.nodes if each.id == node_id), None)
 
     @property
     def controller_id(self) -> int:

@@ -62,13 +62,15 @@ class Leader(NamedTuple):
 class ViewNode(NamedTuple):
     """A node. ``listeners`` has its address for clients, by listener: host "" or port 0 is the one that a client has reached.
 
-    ``loop`` is its number among the loops of its machine. Each new process of a node has a greater ``incarnation``.
+    ``loop`` is its number among the loops of its machine, or its id where each machine has one. Each new process of a node has a
+    greater ``incarnation``. ``for_nodes`` is where other nodes reach it.
     """
 
     id: int
     listeners: tuple[Endpoint, ...] = (AS_REACHED,)
     loop: int = 0
     incarnation: int = 1
+    for_nodes: Endpoint | None = None
 
 
 class View(Struct, frozen=True):

@@ -24,6 +24,8 @@ from protocol.error_codes import ErrorCode
 log = structlog.get_logger(__name__)
 
 PROGRESS_SECONDS: Final = 2.0
+HAS_LEFT: Final = ErrorCode.COORDINATOR_NOT_AVAILABLE
+"""The outcome of a load of a shard that left before it was over."""
 
 
 class Hosted:
@@ -40,7 +42,8 @@ class Hosted:
         self._partitions = partitions
         self._nodes = nodes
         self._loop = loop
-        self._loads: dict[str, list[asyncio.Future[ErrorCode]]] = {}
+        # By kind in use, and partition.
+        self._loads: dict[str, dict[int, asyncio.Future[ErrorCode]]] = {}
         self._left: set[ShardId] = set()
         # How long it took until all shards were loaded at the start.
         self.loaded_in_s: float | None = None
@@ -49,12 +52,12 @@ class Hosted:
         """Start to load this loop's shards of a kind, unless already started. Return the outcomes."""
         loads = self._loads.get(topic)
         if loads is None:
-            loads = self._loads[topic] = []
+            loads = self._loads[topic] = {}
             for partition in range(self._partitions[topic]):
                 shard = ShardId(topic, partition)
                 if self._nodes.owns(shard) and shard not in self._left:
-                    loads.append(self._load(shard))
-        return loads
+                    loads[partition] = self._load(shard)
+        return list(loads.values())
 
     def _load(self, shard: ShardId) -> asyncio.Future[ErrorCode]:
         outcome: asyncio.Future[ErrorCode] = self._loop.create_future()
@@ -68,11 +71,17 @@ class Hosted:
         """Unload a shard that another loop is about to own. Until the view says so, it is not loaded again."""
         self._left.add(shard)
         self.runtimes[shard.topic].unload(shard.partition)
+        loading = self._loads[shard.topic].pop(shard.partition, None) if self.is_used(shard.topic) else None
+        if loading is not None and not loading.done():
+            loading.set_result(HAS_LEFT)
 
     def enter(self, shard: ShardId) -> asyncio.Future[ErrorCode] | None:
         """Load a shard that this loop owns now, or still. Return the outcome; None if its kind is not in use."""
         self._left.discard(shard)
-        return self._load(shard) if self.is_used(shard.topic) else None
+        if not self.is_used(shard.topic):
+            return None
+        load = self._loads[shard.topic][shard.partition] = self._load(shard)
+        return load
 
     def has_left(self, shard: ShardId) -> bool:
         """Return whether ``leave`` was called, and neither ``enter`` nor ``forget`` since then."""
@@ -100,7 +109,7 @@ class Hosted:
         """Wait until every shard is loaded, logging the progress periodically. Raises StartError."""
         started, left = self._loop.time(), -1
         while left:
-            loads = [load for of_kind in self._loads.values() for load in of_kind]
+            loads = [load for of_kind in self._loads.values() for load in of_kind.values()]
             if pending := [load for load in loads if not load.done()]:
                 await asyncio.wait(pending, timeout=PROGRESS_SECONDS)
             left = sum(not load.done() for load in loads)
@@ -108,7 +117,7 @@ class Hosted:
             records = sum(runtime.records_loaded for runtime in self.runtimes.values())
             log.info("loading" if left else "loaded", records=records, shards=len(loads), shards_left=left, seconds=seconds)
         self.loaded_in_s = self._loop.time() - started
-        failed = sum(load.result() != ErrorCode.NONE for load in loads)
+        failed = sum(load.result() not in {ErrorCode.NONE, HAS_LEFT} for load in loads)
         if failed:
             raise StartError(f"{failed} of {len(loads)} shards could not be loaded: the lines above name the damaged files")
 

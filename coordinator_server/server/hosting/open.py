@@ -103,10 +103,12 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
     changes: TopicChanges,
     retention_worker: Worker | None,
     has_cleaner: bool,
+    is_node: bool = False,
 ) -> Hosting:
     """Create the runtimes of this loop, and let them follow its catalog. No shard is loaded yet.
 
-    ``changes`` has the topics that the catalog's records change. Without a worker retention has the log's own.
+    ``changes`` has the topics that the catalog's records change. Without a worker retention has the log's own. A node whose lease
+    is over answers no requests: it may be marked dead, and no change of the catalog waits for it then.
     """
     loop, config, store, services, clock = base.loop, base.config, base.store, base.services, base.clock
     meta, catalog, timers = store.meta, cluster.catalog, base.timers()
@@ -159,7 +161,6 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
     rows = {topic: {row.effect.name: row for row in BUILDERS[topic].asked} for topic in KINDS}
     cluster.courier.deliver_to(Destinations(runtimes, rows, partial(_begin_kind, hosted, node)))
     catalog.notify(_notices(cluster, node, hosted, deletions))
-    suspend = partial(_suspend, runtimes, topics)
     return Hosting(
         hosted=hosted,
         node=node,
@@ -170,7 +171,9 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         moves=Moves(hosted, cluster.nodes, store, services.flusher.after_submit, cluster.roles),
         retention=open_retention(store, config, clock, retention_worker),
         cleaner=Cleaner(config.live, base.data_dir, partial(end_offsets, store.seal)) if has_cleaner else None,
-        lease=base.gate.lease(partial(suspend, is_over=True), partial(suspend, is_over=False)),
+        lease=base.gate.lease(
+            partial(_suspend, runtimes, topics), partial(_resume, runtimes, topics, cluster), stops_requests=is_node
+        ),
     )
 
 
@@ -200,15 +203,22 @@ def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopS
     )
 
 
-def _suspend(runtimes: Runtimes, topics: LoopTopics, *, is_over: bool) -> None:
+def _suspend(runtimes: Runtimes, topics: LoopTopics) -> None:
     """Let no shard answer while the lease is over."""
-    if is_over:
-        log.warning("lease-over", action="requests get NOT_COORDINATOR: another node may own the shards")
-    else:
-        log.info("lease-renewed", action="the sessions of members begin anew")
+    log.warning("lease-over", action="requests get NOT_COORDINATOR: another node may own the shards")
     for runtime in runtimes.values():
-        runtime.suspend(is_over)
+        runtime.suspend(True)
     topics.forget_all()
+
+
+def _resume(runtimes: Runtimes, topics: LoopTopics, cluster: Cluster) -> None:
+    """Let the shards answer again."""
+    log.info("lease-renewed", action="the sessions of members begin anew")
+    for runtime in runtimes.values():
+        runtime.suspend(False)
+    topics.forget_all()
+    if cluster.roles is not None:
+        cluster.roles.resume()
 
 
 def _deletions(runtimes: Runtimes, ourselves: RequestContext) -> TopicDeletions:

@@ -17,10 +17,20 @@ from coordinator_server.log.members import Member, Table
 
 
 class LeaseTimes(NamedTuple):
-    """The times of leases in ms: how long one is, and how often it is renewed."""
+    """The times of leases in ms: how long one is, how often it is renewed, and how often a node looks at the rows.
+
+    The last is how long a shard may wait for its next owner after it was released.
+    """
 
     lease_ms: int = 10_000
     renew_ms: int = 2_000
+    look_ms: int = 250
+
+    @classmethod
+    def of(cls, lease_ms: int, renew_ms: int) -> LeaseTimes:
+        """Return the times of properties: a lease is renewed at least three times in its length."""
+        renew_ms = min(renew_ms, lease_ms // 3)
+        return cls(lease_ms, renew_ms, min(cls().look_ms, renew_ms))
 
     @property
     def silence_ms(self) -> int:

@@ -43,6 +43,9 @@ class Clocks(NamedTuple):
 class Host(Protocol):
     """What a node does with its shards."""
 
+    def begin(self, me: Member, /) -> None:
+        """Be this process of the node from now on. Called before it may answer: all that an earlier one was granted is over."""
+
     def own(self, shard: ShardId, epoch: int, /) -> None:
         """Load a shard as its owner at an epoch."""
 
@@ -54,7 +57,10 @@ class Host(Protocol):
 
 
 class Membership:
-    """The state of one node. Call ``tick`` every ``renew_ms``. ``lease`` is its right to answer for its shards."""
+    """The state of one node. Call ``tick`` every ``renew_ms``, and ``look`` every ``look_ms``.
+
+    ``lease`` is its right to answer for its shards.
+    """
 
     def __init__(  # noqa: PLR0913 - arguments with names
         self,
@@ -91,17 +97,21 @@ class Membership:
     @property
     def may_answer(self) -> bool:
         """Whether this node may still own its shards: reads, and whatever writes nothing, are answered only then."""
-        return self._clocks.boot_ms() < self.lease.ends_ms
+        return self.lease.is_in_force
 
     def tick(self) -> None:
         """Renew, and look at the others."""
-        if self.is_leaving:
-            return
         now_ms, me = self._clocks.boot_ms(), self.me
-        if me is None:
+        if self.is_leaving:
+            pass
+        elif me is None:
             self._ask("join", None, partial(self._store.join, self._node, self._listeners), partial(self._joined, now_ms))
         else:
             self._ask("renew", me, partial(self._store.renew, me), partial(self._renewed, me, now_ms))
+        self.look()
+
+    def look(self) -> None:
+        """Look at the others. A node that leaves goes on with that, to tell clients where its shards are."""
         self._ask("read", None, self._store.read, partial(self._read, self._moves))
 
     def leave(self, done: Callable[[], None]) -> None:
@@ -147,8 +157,11 @@ class Membership:
     def _joined(self, sent_ms: int, me: Member | None) -> None:
         if me is not None:
             self.me = me
+            self._host.begin(me)
             self.lease.renew(sent_ms, self._times.lease_ms)
             log.info("node-joined", node=me.node, incarnation=me.incarnation)
+            # What is being read may be from before.
+            self._store.read(partial(self._read, self._moves))
 
     def _renewed(self, me: Member, sent_ms: int, outcome: bool | None) -> None:
         if outcome is None or self.me != me:

@@ -25,6 +25,9 @@ KAFKA_DEFAULTS["group.consumer.regex.refresh.interval.ms"] = str(10 * 60_000)
 KAFKA_DEFAULTS["share.coordinator.cold.partition.snapshot.interval.ms"] = str(5 * 60_000)
 # These are properties of Kafka's authorizer, not of its brokers.
 KAFKA_DEFAULTS["super.users"] = None
+# The facts have the properties of a broker alone, not those of KRaft.
+KAFKA_DEFAULTS["broker.session.timeout.ms"] = "9000"
+KAFKA_DEFAULTS["broker.heartbeat.interval.ms"] = "2000"
 KAFKA_DEFAULTS["allow.everyone.if.no.acl.found"] = "false"
 
 

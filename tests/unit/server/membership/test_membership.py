@@ -52,6 +52,9 @@ class Node:
         self.membership.tick()
         self.settle()
 
+    def begin(self, me: Member, /) -> None:
+        """It was granted nothing as another process."""
+
     def own(self, shard: ShardId, epoch: int, /) -> None:
         self.hosted[shard] = epoch
 

@@ -1,0 +1,396 @@
+"""Several nodes, each a whole daemon on a machine of its own, on one simulated shared store: what its plays have in common.
+
+    a storm    nodes are killed, stopped, paused for longer than their leases, suspended, cut from the store; clocks jump and go at
+               different speeds; shards move; the store loses statements and answers, and goes on as its standby
+    a calm     nothing befalls anybody
+
+What must be true at any moment: of one shard no two nodes may answer, and no epoch has two owners. After the calm each shard has an
+owner that lives and has loaded it. A node never ends by itself. ``nodes.py`` says what clients must find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from coordinator_server.config import Config
+from coordinator_server.kinds import partition_counts
+from coordinator_server.log.members import Opened, Shared
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import Meta
+from coordinator_server.server.cluster.link_transport import UnixLinks
+from coordinator_server.server.cluster.view import Endpoint
+from coordinator_server.server.environment import Environment
+from tests.simulation import catalog_readers
+from tests.simulation.catalog_readers import Register
+from tests.simulation.client import Client, Script, Told
+from tests.simulation.loops_play import STORM_S, LoopsPlay
+from tests.simulation.machine import FIRST_WALL_MS, Clock, Machine, Process
+from tests.simulation.network import Network
+from tests.simulation.store_mirror import StoreMirror
+from tests.simulation.world import MS, SECOND
+from tests.support.node_log import NodeLog
+from tests.support.shared_members import Rows, SharedMembers
+from tests.support.shared_store import Database, Fate
+
+LEASE_MS: Final = 3000
+FIRST_NODE: Final = 1
+PROPERTIES: Final[Mapping[str, Any]] = {"broker_session_timeout_ms": LEASE_MS, "broker_heartbeat_interval_ms": 600}
+FATES: Final = [fate for fate in Fate if fate not in {Fate.RUNS, Fate.IS_NOT_REPLICATED}]
+
+
+class NodeClock(Clock):
+    """The clocks of a machine: CLOCK_BOOTTIME has a speed of its own, and goes on in a suspended machine."""
+
+    speed = 1.0
+    suspended_us = 0
+
+    def now_ms(self) -> int:
+        return 1_000_000 + (self._machine.world.now_us - self.suspended_us) // 1000
+
+    def boot_ms(self) -> int:
+        return 5_000_000 + int(self.speed * self._machine.world.now_us / 1000)
+
+    def wall_ms(self) -> int:
+        return FIRST_WALL_MS + self._machine.wall_ahead_ms + self._machine.world.now_us // 1000
+
+
+class SimulatedLinks:
+    """The links of a node: NodeTransports."""
+
+    def __init__(self, environment: Environment, node: int) -> None:
+        self._sockets = environment.sockets
+        self._node = node
+
+    def purpose(self, name: str, /) -> UnixLinks:
+        return UnixLinks(self._sockets, lambda node: Path(f"/links/{name}-{node}"), self._node)
+
+    async def listen(self) -> Endpoint:
+        return Endpoint(f"node-{self._node}", 9192)
+
+    def close(self) -> None:
+        """The room closes what it listens on."""
+
+
+class RoutedClient(Client):
+    """A client that asks the node at which it believes the owner to be."""
+
+    def __init__(self, route: Callable[[], Network], client_id: str, recorded: Told, answered: Told) -> None:
+        super().__init__(route(), client_id, recorded, answered)
+        self._route = route
+
+    def send(self, *args: Any, **kwargs: Any) -> Any:
+        network = self._route()
+        if network is not self._network and not self._waiting:
+            self.close()
+            self._network = network
+        return super().send(*args, **kwargs)
+
+
+def _call_soon(process: Process, call: Callable[[], None]) -> None:
+    process.loop.call_soon(call)
+
+
+class Node:
+    """A machine of the play, and what the store hears of it."""
+
+    def __init__(self, play: NodesPlay, loop: int, machine: Machine, clock: NodeClock) -> None:
+        self.play = play
+        self.id = FIRST_NODE + loop
+        self.machine = machine
+        self.clock = clock
+        self.cut_until_us = self.down_until_us = 0
+
+    def equip(self, process: Process, environment: Environment) -> Environment:
+        """What a process of this node takes from its machine."""
+        play = self.play
+
+        async def open_log(_data_dir: Path, config: Config, *_: Any) -> Opened:
+            meta = Meta("cluster-of-nodes", config.node_id, dict(partition_counts(config.log)))
+            log = NodeLog(play.database, self._send, partial(self._answer, process), meta)
+            members = SharedMembers(play.database, self._send, partial(self._answer, process), play.wall_ms)
+            return Opened(log, Shared(members, log.acquire))
+
+        return environment._replace(
+            open_log=open_log, node_links=lambda _config, _others, _incidents: SimulatedLinks(environment, self.id)
+        )
+
+    def _send(self, statement: Callable[[], None]) -> None:
+        """A statement is on its way: it arrives, whatever becomes of the process."""
+
+        def arrive() -> None:
+            self._draw_fate()
+            statement()
+            self.play.check_owners()
+
+        self.play.world.after(self.play.delay_us(), arrive)
+
+    def _answer(self, process: Process, call: Callable[[], None]) -> None:
+        process.in_thread(self.play.delay_us(), partial(_call_soon, process, call))
+
+    def _draw_fate(self) -> None:
+        play = self.play
+        if max(self.cut_until_us, play.cut_until_us) > play.world.now_us:
+            play.database.fates.append(play.rng.choice([Fate.IS_LOST, Fate.IS_LATE]))
+        elif play.is_storming and play.rng.random() < play.fate_odds:
+            play.database.fates.append(play.rng.choice(FATES))
+
+    @property
+    def process(self) -> Process | None:
+        return self.machine.process
+
+    def epoch_of(self, shard: ShardId) -> int | None:
+        """The epoch at which it answers for a shard when it runs; None if it does not."""
+        process = self.process
+        if process is None or process.daemon._rooms is None:
+            return None
+        rooms = process.daemon.rooms
+        found = rooms.hosting.node.runtimes[shard.topic]._contexts.get(shard.partition)
+        is_in_force = self.clock.boot_ms() < rooms.hosting.lease.ends_ms
+        # Whether it is suspended at the moment is not asked: it would have to look at its clock first.
+        return found.epoch if found is not None and found.is_loaded and is_in_force else None
+
+
+class NodesPlay(LoopsPlay):
+    """Everything that a seed decides. To be put before a play of loops: its loops are nodes then."""
+
+    loop_counts = (2, 3, 3)
+    trouble_counts = (3, 8, 20)
+    properties = PROPERTIES
+    restart_s = 12
+
+    def __init__(self, seed: int, *args: Any) -> None:
+        self.database = Database()
+        self.nodes: list[Node] = []
+        self.owners: dict[tuple[ShardId, int], int] = {}
+        self.cut_until_us = 0
+        super().__init__(seed, *args)
+        rng = self.rng
+        self.database.membership = Rows(self.shards)
+        self.database.lateness = rng.choice((1, 10, 60))
+        self.database.replicate()
+        self.most_delay_us = rng.choice((2, 5, 60)) * MS
+        self.fate_odds = rng.choice((0.0, 0.01, 0.1))
+        self.moves_every_us = rng.choice((0, 0, 1, 4)) * SECOND
+        self.moved = 0
+        self.is_storming = False
+        self.register = Register(self.broken.append)
+        self._administrators: list[Script] = []
+
+    @property
+    def shards(self) -> list[ShardId]:
+        counts = partition_counts(self.config.log)
+        return [ShardId(topic, partition) for topic, count in counts.items() for partition in range(count)]
+
+    def _machine(self, loop: int) -> Machine:
+        config = replace(self.config, node_id=FIRST_NODE + loop)
+        machine = Machine(self.world, Network(self.world), config, partial(self._told_by, loop), self.broken.append)
+        machine.neighbourhood = self.neighbourhood
+        machine.is_timers_first = self.rng.random() < 0.5
+        machine.child_death_odds = self.rng.choice((0.0, 0.1, 0.5))
+        clock = NodeClock(machine)
+        clock.speed = 1 + self.rng.choice((-0.045, 0, 0.045))
+        machine.make_clock = lambda _machine: clock
+        node = Node(self, loop, machine, clock)
+        machine.equip = node.equip
+        self.nodes.append(node)
+        return machine
+
+    def _told_by(self, loop: int, what: str) -> None:
+        self._tell(loop, what)
+        if what.startswith("ended: "):
+            self.broken.append(f"node {FIRST_NODE + loop} {what}")
+
+    def delay_us(self) -> int:
+        return self.world.between(MS // 2, self.most_delay_us)
+
+    def wall_ms(self) -> int:
+        """The store's clock."""
+        return FIRST_WALL_MS + self.world.now_us // 1000
+
+    # Who has what.
+
+    @property
+    def rows(self) -> Rows:
+        found: Rows = self.database.membership
+        return found
+
+    def loop_with(self, shard: ShardId) -> int:
+        owner = self.rows.shards[shard].owner
+        return -1 if owner is None else owner.node - FIRST_NODE
+
+    def serving(self, shard: ShardId) -> Process | None:
+        row = self.rows.shards[shard]
+        process = self.machines[self.loop_with(shard)].serving
+        if row.owner is None or process is None:
+            return None
+        hosting = process.daemon.rooms.hosting
+        owned = hosting.node.runtimes[shard.topic].ownership(shard.partition)
+        is_unused = not hosting.hosted.is_used(shard.topic)
+        return process if is_unused or (owned is not None and owned.epoch == row.epoch) else None
+
+    def client_of(self, shard: ShardId, name: str, recorded: Told, answered: Told) -> Client:
+        return RoutedClient(partial(self._route, shard), name, recorded, answered)
+
+    def _route(self, shard: ShardId) -> Network:
+        loop = self.loop_with(shard)
+        if loop < 0 or (not self.is_calm and self.rng.random() < 0.1):
+            loop = self.rng.randrange(self.loops)
+        return self.machines[loop].network
+
+    def _anywhere(self, name: str) -> Client:
+        """A client that asks any node."""
+        return RoutedClient(lambda: self.rng.choice(self.machines).network, name, lambda _: None, lambda _: None)
+
+    def _mirrors(self) -> list[Any]:
+        self.mirror = StoreMirror(self)
+        return [self.mirror]
+
+    # Its course.
+
+    def _prepare(self) -> None:
+        """There is no directory."""
+
+    def _storm(self) -> None:
+        rng, world = self.rng, self.world
+        self.is_storming = True
+        self._act()
+        self._administrators = [
+            Script(catalog_readers.work(self.register, Random(f"{rng.random()}"), self._anywhere, number)) for number in range(3)
+        ]
+        troubles = [
+            self._kill,
+            self._stop,
+            self._stay_away,
+            self._pause,
+            self._pause_long,
+            self._suspend,
+            self._cut,
+            self._cut_store,
+            self._jump,
+            self._fail_over,
+        ]
+        for _ in range(rng.choice(self.trouble_counts)):
+            world.after(rng.randint(0, STORM_S * SECOND), rng.choice(troubles))
+        if self.moves_every_us:
+            self._move_on()
+        for _ in range(20):
+            world.run_for(STORM_S * SECOND // 20)
+            self._check()
+
+    def _calm_nodes(self) -> None:
+        now_us = self.world.now_us
+        self.is_storming, self.is_calm = False, True
+        self.cut_until_us = min(self.cut_until_us, now_us)
+        for node in self.nodes:
+            node.cut_until_us, node.down_until_us = min(node.cut_until_us, now_us), 0
+            node.machine.wall_ahead_ms = 0
+
+    def _calm(self) -> None:
+        self._calm_nodes()
+        # Whoever was paused is marked dead by others first, and then comes back.
+        for machine in self.machines:
+            machine.resume()
+        self._watch_over_all()
+        self.world.run_for(4 * LEASE_MS * MS)
+        self.check_all_owned()
+        for script in self._administrators:
+            script.abandon()
+        super()._calm()
+        self.mirror.check_times()
+
+    def _watch_over(self) -> None:
+        self._watch_over_all()
+        self.world.after(self.world.between(10 * MS, SECOND), self._watch_over)
+
+    def _watch_over_all(self) -> None:
+        for node in self.nodes:
+            if node.process is None and self.world.now_us >= node.down_until_us:
+                node.machine.start()
+
+    def lines(self) -> Iterator[str]:
+        """Yield one line for each thing that has happened, for people."""
+        yield from (f"{at_us / MS:12.3f} ---- {what}" for at_us, what in self.told)
+
+    # What is looked at.
+
+    def check_owners(self) -> None:
+        """No two nodes may answer for a shard, and no epoch has two owners."""
+        for shard in self.shards:
+            able = {}
+            for node in self.nodes:
+                epoch = node.epoch_of(shard)
+                if epoch is not None:
+                    able[node.id] = epoch
+                    if self.owners.setdefault((shard, epoch), node.id) != node.id:
+                        self.broken.append(f"{shard} has two owners at epoch {epoch}")
+            if len(able) > 1:
+                self.broken.append(f"of {shard} may answer: {able}")
+
+    def check_all_owned(self) -> None:
+        """Each shard has an owner that lives and has loaded it, if its kind is in use."""
+        for shard, row in self.rows.shards.items():
+            if not self.rows.is_alive(row.owner) or self.serving(shard) is None:
+                self.broken.append(f"after the calm {shard} is that of {row.owner} at {row.epoch}, which does not serve it")
+
+    # What befalls them.
+
+    def _any_node(self) -> Node:
+        return self.rng.choice(self.nodes)
+
+    def _stay_away(self) -> None:
+        """It is killed, and does not come back for a while."""
+        node = self._any_node()
+        node.machine.kill()
+        node.down_until_us = self.world.now_us + self.rng.randint(0, 3 * LEASE_MS) * MS
+
+    def _pause_long(self) -> None:
+        self._any().pause(self.rng.randint(0, 3 * LEASE_MS) * MS)
+
+    def _suspend(self) -> None:
+        """The whole machine stands still: its CLOCK_MONOTONIC, too."""
+        node, duration_us = self._any_node(), self.rng.randint(0, 3 * LEASE_MS) * MS
+        process = node.process
+        if process is not None and self.world.now_us >= process.paused_until_us:
+            node.machine.pause(duration_us)
+            self.world.after(duration_us, partial(setattr, node.clock, "suspended_us", node.clock.suspended_us + duration_us))
+
+    def _cut(self) -> None:
+        node = self._any_node()
+        node.cut_until_us = self.world.now_us + self.rng.randint(0, 3 * LEASE_MS) * MS
+        self._tell(node.id - FIRST_NODE, f"is cut from the store until {node.cut_until_us // MS} ms")
+
+    def _cut_store(self) -> None:
+        self.cut_until_us = self.world.now_us + self.rng.randint(0, 3 * LEASE_MS) * MS
+        self._tell(-1, f"nobody reaches the store until {self.cut_until_us // MS} ms")
+
+    def _jump(self) -> None:
+        node = self._any_node()
+        node.machine.wall_ahead_ms = self.rng.choice((0, 0, -3_600_000, -5000, 5000, 3_600_000))
+
+    def _fail_over(self) -> None:
+        self._tell(-1, "the store goes on as its standby")
+        self.database.fail_over()
+
+    def _move_on(self) -> None:
+        """Somebody gives a shard away, again and again."""
+        if self.is_calm:
+            return
+        process = self._any().serving
+        if process is not None:
+            process.soon(partial(self._give_away, process))
+        self.world.after(self.world.between(100 * MS, self.moves_every_us), self._move_on)
+
+    def _give_away(self, process: Process) -> None:
+        shards = process.daemon.rooms.shards
+        membership = None if shards is None else shards._membership
+        if membership is not None and membership.me is not None and membership.owned and not membership.is_leaving:
+            shard = self.rng.choice(list(membership.owned))
+            epoch = membership.owned[shard]
+            self.moved += 1
+            membership._disown(shard, partial(membership._release, membership.me, shard, epoch))

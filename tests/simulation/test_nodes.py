@@ -1,0 +1,252 @@
+"""Several daemons on one shared store, over a few seeds; and each rule of moving shards is needed.
+
+``make simulate`` plays many seeds, and breaks every rule (NODE_MUTANTS). Here two of the rules are broken.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import pytest
+
+from coordinator_server.log.errors import OutcomeUnknown, Unavailable
+from coordinator_server.log.shards import Ownership, ShardId
+from coordinator_server.runtime import lease
+from coordinator_server.runtime.context import ShardContext
+from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.lease import Gate, Lease
+from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.runtime.timers import TimerQueue
+from coordinator_server.server.cluster.catalog import OwnCatalog
+from coordinator_server.server.cluster.catalog_roles import RoledCatalog
+from coordinator_server.server.cluster.effects import Courier
+from coordinator_server.server.cluster.epochs import FIRST_EPOCH, Epochs
+from coordinator_server.server.cluster.followers import Followers
+from coordinator_server.server.hosting.node_shards import NodeShards
+from coordinator_server.server.membership import membership
+from coordinator_server.server.membership.membership import Membership
+from coordinator_server.server.membership.plan import Plan, plan
+from tests.simulation.__main__ import replay_command
+from tests.simulation.broken_rules import must_be_seen
+from tests.simulation.nodes import play_of, run
+from tests.simulation.nodes_play import NodeClock
+from tests.support.shared_members import Rows
+from tests.support.shared_store import Database
+
+SEEDS = max(2, int(os.environ.get("SEEDS", "100")) // 50)
+NODE_MUTANTS = int(os.environ.get("NODE_MUTANTS", "1"))
+
+
+def test_clients_of_several_nodes_are_served() -> None:
+    """And something happens: shards have later owners, and settings are written and read."""
+    epochs = reads = 0
+    for seed in range(SEEDS):
+        play = play_of(seed)
+        assert not (wrong := play.run()), "\n".join([f"seed {seed}: {replay_command(seed, 'nodes')}", *wrong[:5]])
+        epochs += sum(row.epoch for row in play.rows.shards.values())
+        reads += play.register.reads
+
+    assert (epochs > 20 * SEEDS, reads > 20 * SEEDS) == (True, True)
+
+
+# What would be wrong without one of the rules.
+
+Patch = pytest.MonkeyPatch
+
+
+def a_newer_epoch_does_not_reload(patch: Patch) -> None:
+    """Issue 37, 1."""
+    original = CoordinatorRuntime.load
+
+    def keep(self: NodeShards, shard: ShardId, unloaded: Callable[[], None]) -> None:
+        self._after_submit(unloaded)
+
+    def load(self: Any, partition: int, epoch: int, when: Any = None, *, ours_since: int | None = None) -> None:
+        original(self, partition, epoch, when, ours_since=0)
+
+    patch.setattr(NodeShards, "_leave", keep)
+    patch.setattr(CoordinatorRuntime, "load", load)
+    patch.setattr("coordinator_server.server.hosting.hosted.Hosted.leave", lambda self, shard: self._left.add(shard))
+
+
+def messages_carry_no_epochs(patch: Patch) -> None:
+    """Issue 37, 2."""
+
+    def run_all(self: Courier, _sender: Any, to: Any, name: str, request: Any, reply: Any) -> None:
+        runtime = self._here.runtimes[to.shard.topic]
+        self._here.rows[to.shard.topic][name].run(runtime, to.shard.partition, self._context, request, reply)
+
+    patch.setattr(Courier, "run", run_all)
+    patch.setattr(Epochs, "note", lambda _self, _owned: True)
+
+
+def an_owner_knows_only_the_epochs_it_has_seen(patch: Patch) -> None:
+    """Section 15: it starts from the store's epochs of all shards."""
+    newest = Epochs.newest
+
+    def seen(self: Epochs, shard: ShardId) -> int:
+        self._of_view = lambda _shard: FIRST_EPOCH  # type: ignore[attr-defined]
+        return newest(self, shard)
+
+    patch.setattr(Epochs, "newest", seen)
+
+
+def nobody_looks_at_the_gate(patch: Patch) -> None:
+    """Issue 37, 3."""
+    patch.setattr(Gate, "is_open", lambda _self: True)
+    patch.setattr(Gate, "look", lambda _self: None)
+
+
+def changes_of_the_catalog_do_not_wait(patch: Patch) -> None:
+    """Issue 37, 4."""
+    patch.setattr(Followers, "unaware", lambda _self, _offset: [])
+
+
+def a_follower_has_no_lease(patch: Patch) -> None:
+    """Issue 37, 4: a change waits for the lease, and the follower does not know of it."""
+    patch.setattr(
+        "coordinator_server.server.cluster.catalog_replica.CatalogReplica._granted", lambda self, _grant: self._lease.lift()
+    )
+
+
+def a_new_controller_expects_nobody(patch: Patch) -> None:
+    """Issue 37, 4 and 7: it waits for the leases that the one before may have granted."""
+    patch.setattr(Followers, "expect", lambda _self, _loops: None)
+
+
+def a_former_controller_grants_leases(patch: Patch) -> None:
+    """Issue 37, 4 and 7."""
+    patch.setattr(OwnCatalog, "may_grant", True)
+    patch.setattr("coordinator_server.server.cluster.catalog_feed.FeedClient.look", lambda _self: None)
+
+
+def a_node_that_was_put_out_keeps_its_leases(patch: Patch) -> None:
+    """Another process of the node was granted them."""
+    patch.setattr(RoledCatalog, "begin_anew", lambda _self: None)
+
+
+def times_go_back(patch: Patch) -> None:
+    """Issue 37, 5."""
+
+    def now(self: ShardContext[Any], now_ms: int) -> int:
+        self.last_ms = now_ms
+        return now_ms
+
+    patch.setattr(ShardContext, "_next_ms", now)
+
+
+def appends_are_not_fenced(patch: Patch) -> None:
+    """Section 15: an append is accepted only at the epoch and the end that the store has."""
+    append = Database.append
+
+    def lax(self: Database, rows: Any) -> Any:
+        return append(self, [row._replace(epoch=max(row.epoch, self.shard(row.shard).epoch)) for row in rows])
+
+    patch.setattr(Database, "append", lax)
+    patch.setattr("tests.support.shared_store._failure", lambda row, shard: None)
+
+
+def a_lease_counts_from_its_answer(patch: Patch) -> None:
+    renew = Lease.renew
+    patch.setattr(Lease, "renew", lambda self, _sent_ms, lease_ms: renew(self, self._gate.boot_ms(), lease_ms))
+
+
+def clocks_stand_still_in_a_suspended_machine(patch: Patch) -> None:
+    boot_ms = NodeClock.boot_ms
+    patch.setattr(NodeClock, "boot_ms", lambda self: boot_ms(self) - self.suspended_us // 1000)
+
+
+def clocks_need_no_margin(patch: Patch) -> None:
+    patch.setattr(lease, "MARGIN_PARTS", 1 << 30)
+
+
+def a_lease_that_is_won_back_goes_on(patch: Patch) -> None:
+    """Section 15: it restarts sessions."""
+    patch.setattr(TimerQueue, "grant_fresh_start", lambda _self, _now_ms: None)
+
+
+def what_is_in_doubt_was_not_written(patch: Patch) -> None:
+    """Section 15: it is resolved by a write at the store."""
+    flushed = Flusher._flushed
+
+    def refused(self: Flusher, failures: Any) -> None:
+        flushed(self, failures and {shard: _refused(failure) for shard, failure in failures.items()})
+
+    patch.setattr(Flusher, "_flushed", refused)
+
+
+def _refused(failure: Any) -> Any:
+    return Unavailable("so it seems") if isinstance(failure, OutcomeUnknown) else failure
+
+
+def shards_are_taken_from_living_nodes(patch: Patch) -> None:
+    """Section 15: nobody does."""
+
+    def greedy(table: Any, me: Any, *, takes: bool = True) -> Plan:
+        found = plan(table, me, takes=takes)
+        others = [(shard, row.epoch) for shard, row in table.shards.items() if row.owner not in (me, None)]
+        return found._replace(take=[*found.take, *others[:1]] if takes else found.take)
+
+    def take(self: Rows, database: Database, member: Any, shard: ShardId, epoch: int) -> int | None:
+        if self.shards[shard].epoch != epoch or not self.is_alive(member):
+            return None
+        self.shards[shard] = self.shards[shard]._replace(owner=member, epoch=epoch + 1)
+        database.shard(shard).epoch = epoch + 1, 0
+        self.version += 1
+        return epoch + 1
+
+    patch.setattr(membership, "plan", greedy)
+    patch.setattr(Rows, "take", take)
+
+
+def a_taker_does_not_mark_the_dead(patch: Patch) -> None:
+    """Section 16: a victim is marked dead before anything is taken."""
+    patch.setattr(Membership, "_drop_all", lambda self, _why: setattr(self, "me", None))
+
+
+def a_shard_loads_before_its_log_is_here(patch: Patch) -> None:
+    def acquire(self: NodeShards, shard: ShardId, epoch: int) -> None:
+        if self._owns(shard, epoch):
+            self._sharing.shared.acquire(Ownership(shard, epoch), lambda _error: None)
+            self._acquired(shard, epoch, None)
+
+    patch.setattr(NodeShards, "_acquire", acquire)
+
+
+def a_shard_is_released_before_it_is_quiet(patch: Patch) -> None:
+    """Nothing of it is under way to the store when others take it; and what was parked is answered."""
+    leave = NodeShards._leave
+
+    def early(self: NodeShards, shard: ShardId, unloaded: Callable[[], None]) -> None:
+        unloaded()
+        self._later("late", 1000, partial(leave, self, shard, lambda: None))
+
+    patch.setattr(NodeShards, "_leave", early)
+
+
+Mutant = Callable[[Patch], None]
+MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
+    (times_go_back, "goes back in time", 0),
+    (a_newer_epoch_does_not_reload, "", 0),
+    (changes_of_the_catalog_do_not_wait, "was acknowledged", 0),
+    (a_follower_has_no_lease, "was acknowledged", 8),
+    (appends_are_not_fenced, "", 18),
+    (clocks_stand_still_in_a_suspended_machine, "may answer", 0),
+    (what_is_in_doubt_was_not_written, "", 0),
+    (shards_are_taken_from_living_nodes, "may answer", 0),
+    (a_taker_does_not_mark_the_dead, "may answer", 19),
+    (a_shard_loads_before_its_log_is_here, "", 0),
+    (a_shard_is_released_before_it_is_quiet, "may answer", 0),
+]
+"""With what they are seen by, and the first seed that shows it."""
+
+
+@pytest.mark.parametrize(("mutate", "words", "first"), MUTANTS[:NODE_MUTANTS], ids=lambda each: getattr(each, "__name__", None))
+@pytest.mark.interpreted
+def test_a_broken_rule_is_seen(monkeypatch: Patch, mutate: Mutant, words: str, first: int) -> None:
+    """By a seed at which it is known to be seen, or soon after."""
+    mutate(monkeypatch)
+    must_be_seen(run, words, first, most=60)
