@@ -72,8 +72,8 @@ SERVERS ?= ours,kafka,kfake
 chaos: with-dev ## fifty programs with the client library freeze, die, leave and come back for five minutes, with this server, a Kafka broker and kfake (Java and Maven; Go); SERVERS=ours,kafka selects some
 	@CLIENT_CHAOS_SERVERS=$(SERVERS) CLIENT_CHAOS_MEMBERS=50 CLIENT_CHAOS_S=300 CLIENT_CHAOS_SESSION_S=3 $(BIN)/python -m pytest -n0 -o faulthandler_timeout=0 tests/integration/test_client_chaos.py $(ARGS)
 
-differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), the client library against one that demands TLS and SASL, and share state that moves to this server and back; ARGS=--record records its answers
-	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py tests/interop/test_share_state_moves.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
+differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), the client library against one that demands TLS and SASL, share state that moves to this server and back, and `observe` on a broker with an eager cleaner; ARGS=--record records its answers
+	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py tests/interop/test_share_state_moves.py tests/interop/test_observe_kafka.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
 simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, with programs that use the client library, with nodes that share a store, and with share groups, and as many with consumer groups; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)
