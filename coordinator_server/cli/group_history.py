@@ -19,12 +19,14 @@ from coordinator_server.cli.group_owners import show_owners
 from coordinator_server.cli.group_waiting import show_waiting
 from coordinator_server.cli.group_words import event_line, partitions_text
 from coordinator_server.cli.log_actions import print_answer, run_action
+from coordinator_server.cli.observed_directory import say_what_is_missing
 from coordinator_server.cli.output import counted, note
 from coordinator_server.cli.refused import refused_commits
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.timelines import is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
 from coordinator_server.config import ConfigError
+from coordinator_server.kinds import GROUPS
 from coordinator_server.log.jobs import JobShard
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.answers import GroupHistory
@@ -62,6 +64,7 @@ def _why(options: argparse.Namespace) -> None:
     shown_events = newest(options, merge(found.events, chosen, key=attrgetter("at_ms")), found.left_out)
     if not ledger.has_events and not refused and not options.follow:
         raise PipelineError(f"the history of {shard.name} does not mention group {options.group}")
+    say_what_is_missing(options.data_dir, GROUPS.topic, shard.name)
     if options.follow and options.output == "json":
         options.output = "jsonl"
     print_events(options, shown_events, event_line)
@@ -78,12 +81,14 @@ def _at(options: argparse.Namespace) -> None:
         raise PipelineError(f"group {options.group} did not exist at {shown(options.time)}")
     if then.lost_to:
         note(f"records of {then.shard} before offset {then.lost_to} were not salvaged: what they changed is not in this answer")
+    say_what_is_missing(options.data_dir, GROUPS.topic, then.shard)
     print_answer(options, then, _group_text(then))
 
 
 def _owners(options: argparse.Namespace) -> None:
     history = GroupHistory(options.data_dir, options.group, note)
     end, names = _durable(options, history.shard)
+    say_what_is_missing(options.data_dir, GROUPS.topic, history.shard.name)
     show_owners(options, history.owners(end, names))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Final
 
+from coordinator_server.cli.observed_directory import refuse_observed
 from coordinator_server.cli.output import complain, note, say, say_json
 from coordinator_server.config import ConfigError
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
@@ -36,6 +37,8 @@ def run_action(
         with local_copy(options.data_dir) as data_dir:
             check_data_dir(data_dir)
             options.data_dir = data_dir
+            if options.action in of_a_server:
+                refuse_observed(data_dir)
             with _patience(data_dir) if options.action in of_a_server else nullcontext():
                 return actions[options.action](options) or 0
     except CannotRun as error:

@@ -20,10 +20,12 @@ from coordinator_server.cli.answers import Answer
 from coordinator_server.cli.cluster_command import add_cluster_arguments, refuse_both, run_cluster_action
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.log_actions import print_answer, run_action
+from coordinator_server.cli.observed_directory import say_what_is_missing
 from coordinator_server.cli.output import note
 from coordinator_server.cli.share_words import event_line, partitions_text
 from coordinator_server.cli.times import MOMENT, past_ms
 from coordinator_server.client.errors import Refused
+from coordinator_server.kinds import SHARE_STATE
 from coordinator_server.pipeline.input.data_dir import durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
 from coordinator_server.pipeline.replay.share_timeline import Chosen, ShareLog
@@ -100,18 +102,19 @@ def _at(options: argparse.Namespace) -> None:
 def _show_partitions(options: argparse.Namespace, at_ms: int | None) -> None:
     log = _log(options)
     found = log.partitions_at(_chosen(options), at_ms)
-    _tell_lost(log)
+    _tell_lost(options, log)
     print_answer(options, found, partitions_text(options.group, found))
 
 
 def _why(options: argparse.Namespace) -> None:
     log = _log(options)
     found = log.events(_chosen(options), options.offset)
-    _tell_lost(log)
+    _tell_lost(options, log)
     print_answer(options, found, map(event_line, found))
 
 
-def _tell_lost(log: ShareLog) -> None:
+def _tell_lost(options: argparse.Namespace, log: ShareLog) -> None:
+    say_what_is_missing(options.data_dir, SHARE_STATE.topic)
     for shard, offset in log.lost.items():
         note(f"records of {shard} before offset {offset} were not salvaged: what they changed is not in this answer")
 

@@ -11,9 +11,11 @@ from coordinator_server.cli import answers
 from coordinator_server.cli.answers import changes
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.log_actions import print_answer, run_action
+from coordinator_server.cli.observed_directory import say_what_is_missing
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.timelines import is_chosen, newest, print_events
 from coordinator_server.cli.times import shown
+from coordinator_server.kinds import TRANSACTIONS
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.data_dir import ask_server, durable
 from coordinator_server.pipeline.replay.transaction_steps import Step, in_runs
@@ -47,6 +49,7 @@ def _why(options: argparse.Namespace) -> None:
     if first is None:
         shard = shard_of(options.data_dir, options.transactional_id).name
         raise PipelineError(f"the history of {shard} does not mention transactional id {options.transactional_id}")
+    say_what_is_missing(options.data_dir, TRANSACTIONS.topic, shard_of(options.data_dir, options.transactional_id).name)
     found = (each for each in chain([first], steps) if is_chosen(options, each.at_ms))
     print_events(options, newest(options, found if options.each else in_runs(found)), _step_text)
 

@@ -24,6 +24,8 @@ from protocol.record_batch import BatchHeader
 
 CONTROL_SOCKET: Final = "control.sock"
 """Where the server that has a log is asked: a Unix socket beside the log."""
+OBSERVED_FACTS: Final = "observed.json"
+"""What is known of a log that follows another cluster (observe/facts.py): a file beside it."""
 
 
 class Holder(NamedTuple):

@@ -14,11 +14,11 @@ import msgspec
 from msgspec import Struct
 
 from coordinator_server.log.errors import LogError
+from coordinator_server.log.jobs import OBSERVED_FACTS
 from coordinator_server.log.storage import LOCAL, Storage, read_file, replace_file
 from coordinator_server.observe.epochs import EpochStarts
 from protocol.record_batch import BatchHeader
 
-NAME: Final = "observed.json"
 FORMAT: Final = 1
 
 
@@ -73,7 +73,7 @@ class Facts(Struct):
 
 def read_facts(data_dir: Path, storage: Storage = LOCAL) -> Facts:
     """Return what is known of a directory. Raises LogError."""
-    path = f"{data_dir}/{NAME}"
+    path = f"{data_dir}/{OBSERVED_FACTS}"
     if not storage.exists(path):
         return Facts()
     try:
@@ -87,4 +87,4 @@ def read_facts(data_dir: Path, storage: Storage = LOCAL) -> Facts:
 
 def write_facts(data_dir: Path, facts: Facts, storage: Storage = LOCAL) -> None:
     """Replace the file."""
-    replace_file(storage, f"{data_dir}/{NAME}", msgspec.json.encode(facts, order="sorted") + b"\n")
+    replace_file(storage, f"{data_dir}/{OBSERVED_FACTS}", msgspec.json.encode(facts, order="sorted") + b"\n")

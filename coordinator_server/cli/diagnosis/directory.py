@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING, Finding
 from coordinator_server.cli.diagnosis.machine import check_clock, check_disk, check_process
+from coordinator_server.cli.observed_directory import check_observed, is_observed
 from coordinator_server.cli.output import counted
 from coordinator_server.config.listeners import bracketed
 from coordinator_server.log.errors import WrongDirectory
@@ -46,7 +47,10 @@ def check_directory(data_dir: Path, *, is_full: bool, progress: Progress) -> Ite
     yield from _check_permissions(data_dir)
     yield from check_disk(data_dir)
     yield from check_clock(data_dir)
-    yield from _check_server(data_dir, holder_of(data_dir))
+    if is_observed(data_dir):
+        yield from check_observed(data_dir, is_followed=holder_of(data_dir) is not None)
+    else:
+        yield from _check_server(data_dir, holder_of(data_dir))
     yield from _check_damage(data_dir, is_full=is_full, progress=progress)
 
 

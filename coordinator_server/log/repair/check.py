@@ -33,6 +33,7 @@ from coordinator_server.log.file_names import (
     segment_bases,
     shards_of,
 )
+from coordinator_server.log.jobs import OBSERVED_FACTS
 from coordinator_server.log.login_key import NAME as LOGIN_KEY
 from coordinator_server.log.login_key import read_login_key
 from coordinator_server.log.meta import IMPORTED, check_counted, check_not_a_brokers, read_meta
@@ -50,7 +51,7 @@ from coordinator_server.log.store import Meta
 from coordinator_server.log.write.journal import JournalContents
 from coordinator_server.log.write.segments import end_of_batches
 
-_OTHERS: Final = frozenset({LOCK, COMPACTION_LOCK, META, IMPORTED, JOURNALS, LOGIN_KEY})
+_OTHERS: Final = frozenset({LOCK, COMPACTION_LOCK, META, IMPORTED, JOURNALS, LOGIN_KEY, OBSERVED_FACTS})
 _SOCKET: Final = ".sock"
 _TRIES: Final = 5
 _PAUSE_S: Final = 0.2

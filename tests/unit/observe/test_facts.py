@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.errors import LogError
+from coordinator_server.log.jobs import OBSERVED_FACTS
 from coordinator_server.observe.dense import dense
 from coordinator_server.observe.epochs import EpochStarts
-from coordinator_server.observe.facts import NAME, Facts, SetAside, ShardFacts, read_facts, write_facts
+from coordinator_server.observe.facts import Facts, SetAside, ShardFacts, read_facts, write_facts
 from tests.support.log import batch
 from tests.support.observed import cleaned, in_epoch
 
@@ -45,7 +46,7 @@ def test_without_a_file_nothing_is_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"{", b'{"format":2}'])
 def test_a_file_that_cannot_be_read_is_said(content: bytes, tmp_path: Path) -> None:
-    (tmp_path / NAME).write_bytes(content)
+    (tmp_path / OBSERVED_FACTS).write_bytes(content)
 
     with pytest.raises(LogError, match="move it away"):
         read_facts(tmp_path)
