@@ -215,7 +215,10 @@ class OwnStreamsGroup:
         found["result"] = _described(after)
         found["endpoint"] = [self._served(after.assigned.active), self._served(after.assigned.standby)]
         if member_id in self._members:
+            # The record of its metadata comes before that of its tasks: each replaces what the member had.
             self._owners.forget(before, self._processes[member_id])
+            self._owners.add(before, process)
+            self._owners.forget(before, process)
         self._members[member_id], self._processes[member_id] = after, process
         self._most = max(self._most, len(self._members))
         self._owners.add(after, process)
