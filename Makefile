@@ -60,7 +60,7 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 CLIENTS ?= all
 
 interop: with-dev ## the same scenarios with every client: Java, franz-go, sarama, kafkajs, the Python ones; CLIENTS=java,sarama selects some
-	@$(BIN)/python -m pytest tests/interop/test_contract.py tests/interop/test_kafka_acls.py tests/interop/test_kafka_tools.py tests/interop/test_logins.py tests/interop/test_migration.py tests/interop/test_consumer_contract.py tests/interop/test_share_groups.py --clients $(CLIENTS) $(ARGS)
+	@$(BIN)/python -m pytest tests/interop/test_contract.py tests/interop/test_kafka_acls.py tests/interop/test_kafka_tools.py tests/interop/test_logins.py tests/interop/test_migration.py tests/interop/test_consumer_contract.py tests/interop/test_share_groups.py tests/interop/test_streams.py --clients $(CLIENTS) $(ARGS)
 
 storm: with-dev ## 200 members join, leave, die and restart at random for five minutes, then 200 of both protocols in consumer groups, and 200 in share groups; ARGS='--seconds 60 --seed 7' for a different run
 	@$(BIN)/python -m tests.storm $(ARGS)

@@ -15,7 +15,7 @@ from tests.interop.programs import FOREIGN
 from tests.support.server import Server
 
 PARTITIONS = 6
-TOOLS = {"test_kafka_acls.py", "test_kafka_tools.py", "test_share_groups.py", "test_logins.py"}
+TOOLS = {"test_kafka_acls.py", "test_kafka_tools.py", "test_share_groups.py", "test_streams.py", "test_logins.py"}
 # For clients that have the protocol of KIP-848. kafka-python 3.0 and aiokafka have none; nor have sarama and kafkajs.
 WITH_BOTH_PROTOCOLS = {
     "test_migration.py": ("confluent-kafka", "java"),

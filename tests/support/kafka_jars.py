@@ -19,13 +19,15 @@ from tests.support.once import CACHE, only_one
 VERSION = "4.3.1"
 # What runs for seconds has no time to win back what the second compiler takes.
 JVM = ("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-JARS = CACHE / "kafka-jars"
+JARS = CACHE / f"kafka-jars-{VERSION}"
 POM = f"""\
 <project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>coordinator-server</groupId><artifactId>kafka-tools-for-tests</artifactId><version>1</version><packaging>pom</packaging>
 <dependencies>
 <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{VERSION}</version></dependency>
 <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-tools</artifactId><version>{VERSION}</version></dependency>
+<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-streams</artifactId><version>{VERSION}</version>
+<exclusions><exclusion><groupId>org.rocksdb</groupId><artifactId>rocksdbjni</artifactId></exclusion></exclusions></dependency>
 <dependency><groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>2.24.3</version></dependency>
 </dependencies></project>
 """
@@ -57,7 +59,7 @@ def bring_kafka_jars() -> Path:
 
 
 def _has_jars(directory: Path) -> bool:
-    return (directory / f"kafka-tools-{VERSION}.jar").exists()
+    return all((directory / f"{name}-{VERSION}.jar").exists() for name in ("kafka-tools", "kafka-streams"))
 
 
 def _bring(directory: Path) -> None:
