@@ -22,7 +22,6 @@ LONGER: Final[dict[str, int]] = {
     "coordinator_server/runtime/runtime.py": 475,
     "coordinator_server/server/wire/connection.py": 470,
     "protocol/generate/decoding.py": 425,
-    "tests/differential/side.py": 425,
     "tests/integration/test_coordinator_fixture.py": 600,
     "tests/integration/test_loops.py": 600,
     "tests/integration/test_sasl.py": 450,

@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe and ShareGroupDescribe in few words: a script compares it after each step,
+"""ConsumerGroupDescribe, ShareGroupDescribe and StreamsGroupDescribe in few words: a script compares it after each step,
 so a transcript has it after each step.
 """
 
@@ -36,6 +36,36 @@ def described_shares(group: Value, holders: Holders) -> Value:
         "assignmentEpoch": group["assignmentEpoch"],
         "members": [_sharer(member, holders) for member in group["members"]],
     }
+
+
+def described_streams(group: Value) -> Value:
+    """StreamsGroupDescribe of one group, likewise: ``streamers g`` compares the topology and the rest."""
+    return {
+        "groupId": group["groupId"],
+        "groupState": group["groupState"],
+        "epoch": group["groupEpoch"],
+        "assignmentEpoch": group["assignmentEpoch"],
+        "members": [_streamer(member) for member in group["members"]],
+    }
+
+
+def _streamer(member: Value) -> Value:
+    words: dict[str, Any] = {
+        "memberId": member["memberId"],
+        "epoch": member["memberEpoch"],
+        "process": member["processId"],
+        "has": _tasks(member["assignment"]),
+        "target": _tasks(member["targetAssignment"]),
+    }
+    return {name: value for name, value in words.items() if value}
+
+
+def _tasks(assignment: Value) -> str:
+    return " ".join(
+        f"{kind.removesuffix('Tasks')} {each['subtopologyId']}:{','.join(map(str, each['partitions']))}"
+        for kind, tasks in assignment.items()
+        for each in tasks
+    )
 
 
 def _sharer(member: Value, holders: Holders) -> Value:

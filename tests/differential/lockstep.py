@@ -12,11 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
 from protocol.error_codes import ErrorCode
+from tests.differential.awaiting import Server
 from tests.differential.known_differences import KNOWN, OUTLIVING, Step, Unlike
 from tests.differential.recorded import RecordedSide
 from tests.differential.records import without_outliving
-from tests.differential.sharing import ASKED, OF_ONE, OF_SEVERAL
-from tests.differential.side import Server, Side
+from tests.differential.sharing import OF_ONE, OF_SEVERAL
+from tests.differential.side import Side
+from tests.differential.streaming import ASKED
+from tests.differential.streaming import OF_SEVERAL as STREAMERS
 from tests.differential.transcripts import Told, Transcript
 from tests.differential.wire import Sent
 from tests.scenarios.player import Words, words_of
@@ -31,7 +34,7 @@ BY_CHANCE: Final = {LEADER_CHOSEN, CHECKED_TOGETHER}
 # The last version of TxnOffsetCommit that is only checked, and the errors of that version and of those before it.
 _LAST_CHECKED: Final = 4
 _NOT_IN_TRANSACTION: Final = {ErrorCode.TRANSACTION_ABORTABLE, ErrorCode.INVALID_TXN_STATE}
-_DESCRIBING: Final = {"describe", "consumers"} | OF_SEVERAL
+_DESCRIBING: Final = {"describe", "consumers"} | OF_SEVERAL | STREAMERS
 # At the end of a line whose effect does not last.
 SOON: Final = " ..."
 
@@ -64,13 +67,20 @@ class Lockstep:
     """
 
     def __init__(
-        self, ours: Server, kafka: Server | Transcript, prefix: str, *, has_consumers: bool = False, has_shares: bool = False
+        self,
+        ours: Server,
+        kafka: Server | Transcript,
+        prefix: str,
+        *,
+        has_consumers: bool = False,
+        has_shares: bool = False,
+        has_streams: bool = False,
     ) -> None:
-        self.ours = Side(ours, prefix, has_consumers=has_consumers, has_shares=has_shares)
+        self.ours = Side(ours, prefix, has_consumers=has_consumers, has_shares=has_shares, has_streams=has_streams)
         self.kafka = (
             RecordedSide(kafka, self.ours)
             if isinstance(kafka, Transcript)
-            else Side(kafka, prefix, has_consumers=has_consumers, has_shares=has_shares)
+            else Side(kafka, prefix, has_consumers=has_consumers, has_shares=has_shares, has_streams=has_streams)
         )
         self._told: list[Told] = []
         self._noted: set[int] = set()

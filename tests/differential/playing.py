@@ -81,6 +81,7 @@ class Stage:
             prefix,
             has_consumers=script.has_consumers,
             has_shares=script.has_shares,
+            has_streams=script.has_streams,
         )
         if any("''" in line for line in script.lines):
             lockstep.forget_nameless()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from tests.differential.side import Server, Side
+from tests.differential.awaiting import Server
+from tests.differential.side import Side
 from tests.differential.transcripts import COMMAND, Told, Transcript
 from tests.differential.wire import Sent
 from tests.scenarios.player import Words

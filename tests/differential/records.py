@@ -39,7 +39,7 @@ _LATEST: Final = -1
 _FETCH_BYTES: Final = 1 << 20
 _ENDS: Final = {0: "abort", 1: "commit"}
 # Keys of several types have the same fields.
-_OF_TYPE: Final = re.compile("(?:ConsumerGroup|ShareGroup|Share)(.*)Key")
+_OF_TYPE: Final = re.compile("(?:ConsumerGroup|ShareGroup|StreamsGroup|Share)(.*)Key")
 
 
 class ProducerRecord(NamedTuple):

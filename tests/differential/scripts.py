@@ -11,6 +11,7 @@ differs 2                            the listed differences that it shows, all o
 > until g Empty                      … until the group is in that state
 > pause 1500                         … for 1500 ms: only to show that nothing happens
 > shares, initialize …               what share groups and their brokers ask (sharing.py, share_states.py)
+> streams, streamers …               what members of streams groups ask (streaming.py)
 > exhaust P                          InitProducerId, until only one epoch of the producer's id is left
 > restart                            both servers are stopped and started again, with other limits (restart.txt)
 """
@@ -26,7 +27,7 @@ from typing import Final, NamedTuple
 from tests.differential.consumer_sequences import consumer_sequence, restarted_consumer_sequence
 from tests.differential.producer_sequences import producer_sequence, restarted_sequence, timed_sequence
 from tests.differential.sequences import sequence
-from tests.differential.servers import is_of_consumers, is_of_shares
+from tests.differential.servers import is_of_consumers, is_of_shares, is_of_streams
 from tests.differential.share_group_sequences import restarted_share_sequence, share_sequence
 from tests.differential.share_sequences import restarted_share_state_sequence, share_state_sequence
 from tests.scenarios.transcript import Scenario, scenarios
@@ -92,6 +93,11 @@ class Script(NamedTuple):
     def has_shares(self) -> bool:
         """Whether groups are described as share groups, too, and the log of share state is compared."""
         return is_of_shares(self.book)
+
+    @property
+    def has_streams(self) -> bool:
+        """Whether groups are described as streams groups, too."""
+        return is_of_streams(self.book)
 
     @property
     def has_log(self) -> bool:

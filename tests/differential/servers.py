@@ -21,8 +21,8 @@ from protocol.messages.read_share_group_state_summary import (
     ReadShareGroupStateSummaryRequest,
     ReadStateSummaryData,
 )
+from tests.differential.awaiting import Server
 from tests.differential.records import OFFSETS_PARTITIONS, SHARES_PARTITIONS, TRANSACTIONS_PARTITIONS
-from tests.differential.side import Server
 from tests.differential.wire import Connection
 from tests.support.eventually import eventually
 from tests.support.kafka_broker import KafkaBroker
@@ -76,7 +76,15 @@ SHARES: Final[Mapping[str, object]] = {
     "group.share.min.heartbeat.interval.ms": 1000,
     "group.share.heartbeat.interval.ms": 1000,
 }
-# … in the second life.
+# Properties of streams groups in every life.
+STREAMS: Final[Mapping[str, object]] = {
+    "group.streams.assignment.interval.ms": 0,
+    "group.streams.initial.rebalance.delay.ms": 0,
+    "group.streams.min.session.timeout.ms": 1000,
+    "group.streams.min.heartbeat.interval.ms": 1000,
+    "group.streams.heartbeat.interval.ms": 1000,
+}
+# Of share groups, in the second life.
 FEW_SHARERS: Final[Mapping[str, object]] = {"group.share.max.size": 2}
 # How many updates of a share partition come between two snapshots in each of the first three lives.
 _UPDATES: Final = "share.coordinator.snapshot.update.records.per.snapshot"
@@ -91,12 +99,19 @@ POLICIES: Final = ("upgrade", "downgrade", "disabled")
 # Books whose answers depend on these.
 _OF_TRANSACTIONS: Final = {"scripts/transaction_timeouts", "scripts/transactional_id_expiration", "timed-sequences"}
 
+# Books that describe all settings of a group.
+_OF_GROUP_SETTINGS: Final = {"scripts/configs", "scripts/consumer_admin"}
+
 
 def conditions(book: str) -> object:
     """All that the answers to the scripts of a book depend on."""
     if is_of_shares(book):
         return (*CONDITIONS, CONSUMERS, SHARES, FEW_SHARERS, UPDATES)
-    if is_of_consumers(book) or book == "scripts/configs":
+    if is_of_streams(book):
+        return (*CONDITIONS, STREAMS)
+    if book in _OF_GROUP_SETTINGS:
+        return (*CONDITIONS, CONSUMERS, FEW_CONSUMERS, STREAMS)
+    if is_of_consumers(book):
         return (*CONDITIONS, CONSUMERS, FEW_CONSUMERS)
     return (*CONDITIONS, TRANSACTIONS, EXPIRING) if book in _OF_TRANSACTIONS else CONDITIONS
 
@@ -109,6 +124,11 @@ def is_of_consumers(book: str) -> bool:
 def is_of_shares(book: str) -> bool:
     """Whether the scripts of a book are about share groups or share state."""
     return book.removeprefix("scripts/").startswith("share")
+
+
+def is_of_streams(book: str) -> bool:
+    """Whether the scripts of a book are about streams groups."""
+    return book.removeprefix("scripts/").startswith("streams")
 
 
 def policy(name: str) -> Mapping[str, object]:
@@ -154,7 +174,7 @@ class Pair:
         if not is_first:
             self._broker.__exit__()
             self._ours.stop()
-        limits = {**TRANSACTIONS, **CONSUMERS, **SHARES, **UPDATES[0], **WARM, **limits}
+        limits = {**TRANSACTIONS, **CONSUMERS, **SHARES, **STREAMS, **UPDATES[0], **WARM, **limits}
         self._ours.overrides = {**limits, **PARTITIONS, "log.flush": "os"}
         self._ours.start()
         has_delay = limits["group.initial.rebalance.delay.ms"] != 0

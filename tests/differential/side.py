@@ -17,72 +17,51 @@ from typing import Any, Final
 
 from coordinator_server.kinds import SHARE_STATE, TRANSACTIONS
 from protocol.error_codes import ErrorCode
-from protocol.messages.alter_client_quotas import RequestEntryData
 from protocol.messages.api_versions import ApiVersionsRequest
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from protocol.messages.delete_groups import DeleteGroupsRequest
-from protocol.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
-from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.describe_groups import DescribeGroupsRequest
 from protocol.messages.describe_transactions import DescribeTransactionsRequest
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.init_producer_id import InitProducerIdRequest
-from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
 )
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from protocol.messages.streams_group_describe import StreamsGroupDescribeRequest
+from tests.differential.awaiting import Awaiting, Server, until
 from tests.differential.consuming import BEAT
-from tests.differential.describing import described, described_shares
+from tests.differential.describing import described, described_shares, described_streams
 from tests.differential.names import Names
 from tests.differential.records import SHARES_PARTITIONS, TRANSACTIONS_PARTITIONS, Tail, by_share_partition, told
-from tests.differential.script_requests import ALTER, CHANGES_TOPICS, NEWEST, QUOTA, REMOVE
+from tests.differential.script_requests import NEWEST
 from tests.differential.share_states import WRITE
-from tests.differential.sharing import ACKNOWLEDGE, ACQUIRE, ASKED, INITIALIZING, SHARE, Sharing
+from tests.differential.sharing import ACKNOWLEDGE, ACQUIRE, INITIALIZING, SHARE
+from tests.differential.streaming import ASKED, STREAM
 from tests.differential.wire import PATIENCE_S, Connection, Sent, value_of
 from tests.scenarios.player import JOIN, SYNC, Api, Client, Words
 from tests.support.oracle import Value
 
-# Sources of a value that was set for one topic, or one group (DescribeConfigsResponse.ConfigSource).
-_DYNAMIC: Final = {1, 8}
 # What a script waits for the end of: markers that are being written, or transactions.
 _BUSY: Final[dict[str, tuple[str, ...]]] = {"rest": ("Prepare",), "over": ("Prepare", "Ongoing")}
-# A broker tells its coordinator of topics a moment after clients.
-_IMAGE_S: Final = 1.0
-# Between two looks at what takes time.
-_LONGEST_PAUSE_S: Final = 0.02
 _TIMEOUT_MS: Final = 60_000
 # The last epoch that a producer gets; the one after it is for the end of its transaction.
 _LAST_EPOCH: Final = 2**15 - 2
 NOT_RUNNING: Final = {"", "Dead", "Empty"}
 
 
-class Server:
-    """What scripts need to know of a server; ``has_delay`` if the first rebalance of a group waits for more members.
-
-    ``is_first`` is whether it has not been started again.
-    """
-
-    def __init__(
-        self, name: str, address: tuple[str, int], topic_ids: dict[str, bytes], *, has_delay: bool = False, is_first: bool = True
-    ) -> None:
-        self.name = name
-        self.is_first = is_first
-        self.address = address
-        self.topic_ids = topic_ids
-        self.has_delay = has_delay
-        self.has_late_images = name == "Kafka"
-
-
-class Side(Sharing):
+class Side(Awaiting):
     """A script's clients on one server."""
 
-    def __init__(self, server: Server, prefix: str, *, has_consumers: bool = False, has_shares: bool = False) -> None:
+    def __init__(
+        self, server: Server, prefix: str, *, has_consumers: bool = False, has_shares: bool = False, has_streams: bool = False
+    ) -> None:
         super().__init__(prefix, server.topic_ids)
         self._has_consumers = has_consumers
         self._has_shares = has_shares
+        self._has_streams = has_streams
         self.server = server
         self.names = Names(prefix, server.topic_ids, server.address[1], has_consumers=has_consumers)
         self.names.has_first_coordinator = server.is_first
@@ -147,66 +126,9 @@ class Side(Sharing):
         self.await_topics(plain, words)
         self.await_configs(plain, words)
         self.await_quotas(plain, words)
+        self.await_internal_topics(first, plain)
         if sent.api in INITIALIZING and sent.group_id:
-            _until(lambda: self._tail.progress(sent.group_id).pending == 0, f"{sent} has initialized what it needs")
-
-    def await_topics(self, plain: list[str], words: Words) -> None:
-        """A change of topics is known to the node a moment after it was answered."""
-        sent = self.sent[-1]
-        if sent.api not in CHANGES_TOPICS or "validate" in words or sent.answer is None:
-            return
-        refused = {
-            each["name"]
-            for each in sent.answer.get("topics") or sent.answer.get("responses") or sent.answer["results"]
-            if each["errorCode"]
-        }
-        for text in plain:
-            name, _, count = text.partition(":")
-            wanted = 0 if sent.api == REMOVE.name else abs(int(count.partition(":")[0]))
-            if self._topic(name) not in refused:
-                _until(partial(self._has_partitions, name, wanted), f"{name} has {wanted} partitions")
-        if (self._has_consumers or self._has_shares) and self.server.has_late_images:
-            time.sleep(_IMAGE_S)
-
-    def await_configs(self, plain: list[str], words: Words) -> None:
-        """Settings, too, are known to the node a moment after they were altered."""
-        sent = self.sent[-1]
-        if sent.api != ALTER.name or "validate" in words or sent.answer is None or sent.answer["responses"][0]["errorCode"]:
-            return
-        for text in plain[1:]:
-            operation, name, *value = text.split(":", 2)
-            if operation in {"set", "delete"}:
-                _until(partial(self._has_config, plain[0], name, value), f"{name} is altered")
-
-    def await_quotas(self, plain: list[str], words: Words) -> None:
-        """Quotas, too, are known to the node a moment after they were altered."""
-        sent = self.sent[-1]
-        if sent.api != QUOTA.name or "validate" in words or sent.answer is None or sent.answer["entries"][0]["errorCode"]:
-            return
-        entry = self._quota_entry(plain)
-        _until(partial(self._has_quotas, entry), f"{plain} is altered")
-
-    def _has_quotas(self, entry: RequestEntryData) -> bool:
-        """Whether an entity has what was set, and nothing that was removed."""
-        entity = {each.entity_type: each.entity_name for each in entry.entity}
-        components = [ComponentData(kind, int(name is None), name) for kind, name in entity.items()]
-        answer = self._control.ask(DescribeClientQuotasRequest(components, True), 1)
-        found = {value["key"]: value["value"] for each in answer["entries"] for value in each["values"]}
-        return all(found.get(op.key) == (None if op.remove else op.value) for op in entry.ops)
-
-    def _has_config(self, resource: str, name: str, value: list[str]) -> bool:
-        """Whether a setting has that value, or none of its own where there is none."""
-        request = DescribeConfigsRequest([DescribeConfigsResource(*self._resource(resource), [name])])
-        [config] = self._control.ask(request, 4)["results"][0]["configs"]
-        return config["value"] == value[0] if value else config["configSource"] not in _DYNAMIC
-
-    def _has_partitions(self, name: str, count: int) -> bool:
-        """Whether a topic has that many; none if there is no such topic. Its id is noted."""
-        [topic] = self._control.ask(MetadataRequest([MetadataRequestTopic(name=self._topic(name))], False), 12)["topics"]
-        if topic["errorCode"] == ErrorCode.NONE:
-            self._topic_ids[topic["name"]] = topic["topicId"]
-            self.names.know_topic(name, topic["topicId"])
-        return len(topic["partitions"]) == count
+            until(lambda: self._tail.progress(sent.group_id).pending == 0, f"{sent} has initialized what it needs")
 
     def _send(self, client: Client, api: Api, request: Any, words: Words, tell: Callable[[Any], str]) -> None:
         version = int(words.get("v", NEWEST.get(api.name, api.newest)))
@@ -217,7 +139,7 @@ class Side(Sharing):
             sent.extent = " of all"
         self.sent.append(sent)
         self.request_digest = self.names.digest(type(message).__name__, value_of(message, version))
-        if api in {JOIN, BEAT, SHARE, ACQUIRE, ACKNOWLEDGE}:
+        if api in {JOIN, BEAT, SHARE, ACQUIRE, ACKNOWLEDGE, STREAM}:
             self._remembering[sent.ordinal] = tell
         elif api is SYNC:
             self._remembering[sent.ordinal] = self.tell_sync(client)
@@ -295,10 +217,10 @@ class Side(Sharing):
         """Until the group, or the transaction, is in that state: time decides."""
         kind, _, transactional_id = name.rpartition(":")
         if kind:
-            _until(partial(self._is_in, transactional_id, state), f"{name} is {state}")
+            until(partial(self._is_in, transactional_id, state), f"{name} is {state}")
             return
         group_id = self._group(name)
-        _until(lambda: self._describe([group_id])[name]["groupState"] == state, f"{name} is {state}")
+        until(lambda: self._describe([group_id])[name]["groupState"] == state, f"{name} is {state}")
 
     def _is_in(self, transactional_id: str, state: str) -> bool:
         """Whether the transaction is in that state, or in none of those that ``rest`` and ``over`` exclude."""
@@ -313,13 +235,13 @@ class Side(Sharing):
         """Until the group has that offset there; or, for ``epoch``, until a consumer group has that epoch."""
         if position == "epoch":
             group_id = self._group(name)
-            _until(lambda: self._describe([group_id])[name].get("epoch") == offset, f"{name} has epoch {offset}")
+            until(lambda: self._describe([group_id])[name].get("epoch") == offset, f"{name} has epoch {offset}")
             return
         if position == "shared":
-            _until(lambda: self._tail.progress(self._group(name)) == (offset, 0), f"{name} has {offset} share partitions")
+            until(lambda: self._tail.progress(self._group(name)) == (offset, 0), f"{name} has {offset} share partitions")
             return
         if position == "kept":
-            _until(lambda: self._kept(name) == offset, f"{name} has state of {offset} share partitions")
+            until(lambda: self._kept(name) == offset, f"{name} has state of {offset} share partitions")
             return
         topic, partition = position.split(":")
         asked = OffsetFetchRequestTopics(self._topic(topic), partition_indexes=[int(partition)])
@@ -329,7 +251,7 @@ class Side(Sharing):
             [found] = self._control.ask(request, 9)["groups"][0]["topics"][0]["partitions"]
             return bool(found["committedOffset"] == offset)
 
-        _until(has_offset, f"{name} has {offset} for {position}")
+        until(has_offset, f"{name} has {offset} for {position}")
 
     def _kept(self, name: str) -> int:
         assert self._shares_tail is not None
@@ -362,7 +284,7 @@ class Side(Sharing):
             self.collect(0.01)
             return sent.answer is not None
 
-        _until(is_answered, f"{sent} is answered", within_s)
+        until(is_answered, f"{sent} is answered", within_s)
 
     def remember(self) -> None:
         """Have the clients take in what a step brought, in the order of their requests: later ones count."""
@@ -400,15 +322,9 @@ class Side(Sharing):
                     self.names.holders.take_group(group, self._prefix)
                     shares[group["groupId"]] = described_shares(group, self.names.holders)
             groups = [shares.get(group["groupId"], group) for group in groups]
+        if self._has_streams:
+            asked = self._control.ask(StreamsGroupDescribeRequest(group_ids), 0)["groups"]
+            streams = {group["groupId"]: described_streams(group) for group in asked if group["errorCode"] == ErrorCode.NONE}
+            groups = [streams.get(group["groupId"], group) for group in groups]
         self.states |= {group["groupId"]: group["groupState"] for group in groups}
         return {group["groupId"].removeprefix(self._prefix): group for group in groups}
-
-
-def _until(condition: Callable[[], bool], what: str, within_s: float = PATIENCE_S) -> None:
-    """Wait for it; TimeoutError becomes a difference."""
-    deadline, pause_s = time.monotonic() + within_s, 0.001
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"not within {within_s} s: {what}")
-        time.sleep(pause_s)
-        pause_s = min(1.5 * pause_s, _LONGEST_PAUSE_S)
