@@ -35,6 +35,7 @@ COMMANDS = {
     "backup": ("backup", "copy a data directory, of a running server, too"),
     "observe": ("observe", "follow a live Kafka cluster, and keep the history of its groups"),
     "restore": ("files.restore", "make a data directory from a backup"),
+    "store": ("files.store", "copy a log into a PostgreSQL that nodes share, or out of it"),
     "topics": ("topics", "list, describe, create, grow and delete topics"),
     "groups": ("groups", "list, describe and change groups, and show why they rebalanced"),
     "kafka-consumer-groups": ("kafka_consumer_groups", "the same with the flags and the columns of Kafka's tool"),

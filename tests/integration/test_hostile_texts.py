@@ -140,6 +140,8 @@ COMMAND_LINES = [
     "log verify --data-dir {data}",
     "backup --data-dir {data} --to {out}",
     "restore --from {data} --data-dir {out}",
+    "store push --data-dir {data} --store postgresql://127.0.0.1:1/{missing}",
+    "store pull --data-dir {out} --store postgresql://127.0.0.1:1/{missing}",
     "shards list --data-dir {data}",
     "shards move {missing} --to 1 --data-dir {data}",
     "shards move --group {group} --to 0 --data-dir {data}",
@@ -166,6 +168,7 @@ FAILING = {
     "import --from": 2,
     "restore --from": 2,
     "export --data": 2,
+    "store push": 1,
     "topics=": 2,
 }
 

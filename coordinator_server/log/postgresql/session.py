@@ -16,11 +16,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-import asyncpg
-
 from coordinator_server.config.errors import ConfigError
 from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.postgresql.address import Address
+
+_MISSING: Final = "a store in PostgreSQL needs a package that is not installed: pip install 'coordinator-server[postgresql]'"
+try:
+    import asyncpg
+except ModuleNotFoundError as missing:
+    raise LogError(_MISSING) from missing
 
 SCHEMA: Final = "coordinator_server"
 CONNECT_S: Final = 10.0

@@ -15,14 +15,13 @@ from msgspec import Struct
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.jobs import FileEntry
-from coordinator_server.log.meta import NAME, begin_meta, begun_in
-from coordinator_server.log.storage import LOCAL, Storage, make_dir_durably, remove_tree, replace_file, write_all
+from coordinator_server.log.meta import NAME
+from coordinator_server.log.storage import LOCAL, Storage, make_dir_durably, replace_file, write_all
 from coordinator_server.pipeline.backup.contents import Backup, read_backup
 from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.files.new_directory import begin_directory
 
 _BEGUN = "restore"
-# What an empty directory may have: the second is an attempt to say that a restore has begun.
-_NOTHING = frozenset({"lost+found", f"{NAME}.new"})
 
 
 class Restored(Struct, frozen=True):
@@ -46,8 +45,7 @@ def check_backup(source: Path) -> Restored:
 def restore(source: Path, data_dir: Path, storage: Storage = LOCAL) -> Restored:
     """Make ``data_dir`` from a backup. It must be empty, or what is left of a restore. Raises CannotRun, DamagedLog, OSError."""
     backup = read_backup(source)
-    _make_room(data_dir, storage)
-    begin_meta(storage, str(data_dir), _BEGUN)
+    begin_directory(data_dir, _BEGUN, storage)
     identity = b""
     directories: dict[Path, None] = {data_dir: None}
     for file, data in _contents(source, backup):
@@ -67,18 +65,6 @@ def restore(source: Path, data_dir: Path, storage: Storage = LOCAL) -> Restored:
         storage.sync_dir(str(directory))
     replace_file(storage, f"{data_dir}/{NAME}", identity)
     return _result(backup)
-
-
-def _make_room(data_dir: Path, storage: Storage) -> None:
-    names = [name for name in storage.list(str(data_dir)) if name not in _NOTHING]
-    if begun_in(storage, str(data_dir)) == _BEGUN:
-        # The mark that a restore has begun stays: this one may be interrupted, too.
-        for name in names:
-            if name != NAME:
-                remove_tree(storage, f"{data_dir}/{name}")
-    elif names:
-        raise CannotRun(f"{data_dir} is not empty: a restore makes a new directory; move this one away first")
-    storage.make_dir(str(data_dir))
 
 
 def _contents(source: Path, backup: Backup) -> Iterator[tuple[FileEntry, bytes]]:

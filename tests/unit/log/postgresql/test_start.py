@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import re
+import sys
 import time
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 
 from coordinator_server.config.errors import ConfigError
 from coordinator_server.log.errors import LogError, WrongDirectory
+from coordinator_server.log.postgresql import session
 from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.log import open_postgresql_log
 from coordinator_server.log.postgresql.schema import FORMAT
@@ -224,3 +227,12 @@ def test_a_session_has_its_settings_whatever_the_defaults_are(postgresql: Postgr
         return found
 
     assert asyncio.run(settings()) == ["on", "read committed", "0", "0", "warning"]
+
+
+def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only those who have a store in PostgreSQL need it."""
+    monkeypatch.setitem(sys.modules, "asyncpg", None)
+    monkeypatch.delitem(sys.modules, session.__name__)
+
+    with pytest.raises(LogError, match=re.escape("pip install 'coordinator-server[postgresql]'")):
+        importlib.import_module(session.__name__)
