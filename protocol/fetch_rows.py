@@ -1,6 +1,6 @@
-"""OffsetFetch answers made of rows: the offsets of partitions without metadata, encoded without an object per partition.
+"""OffsetFetch answers made of rows: the offsets of partitions, encoded without an object per partition.
 
-    partition int32 | offset int64 | epoch int32, from version 5 on | no metadata and no error: four bytes, by version
+    partition int32 | offset int64 | epoch int32, from version 5 on | metadata, and no error: four bytes if there is no metadata
 
 The beginning of a row is that of a commit's row (``commit_rows``). A property test compares the answers with those of the general
 encoder.
@@ -8,7 +8,7 @@ encoder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from struct import Struct as Layout
 from typing import Final
 
@@ -78,16 +78,21 @@ class AnswerForm:
         out += self._count(topics)
         return out
 
-    def add(self, out: bytearray, name: str, topic_id: bytes, rows: list[bytes]) -> None:
-        """Append a topic with the beginnings of its rows."""
+    def add(self, out: bytearray, name: str, topic_id: bytes, rows: list[bytes], metadata: Mapping[int, str]) -> None:
+        """Append a topic with the beginnings of its rows, and the metadata of those that have any, by their place."""
         out += topic_id if self._has_ids else self._text(name)
         out += self._count(len(rows))
         if rows:
             if not self._has_epoch:
                 rows = [each[:_PARTITION_AND_OFFSET_BYTES] for each in rows]
             end = self._row_end
-            out += end.join(rows)
-            out += end
+            if metadata:
+                after = end[len(self._text("")) :]
+                rows = [each + self._text(metadata.get(place, "")) + after for place, each in enumerate(rows)]
+                out += b"".join(rows)
+            else:
+                out += end.join(rows)
+                out += end
         out += self._topic_end
 
     def finished(self, out: bytearray) -> FetchedOffsets:

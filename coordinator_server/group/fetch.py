@@ -1,7 +1,7 @@
 """OffsetFetch: the offsets of one group at one moment, which is the high watermark or the latest state.
 
 ``fetch_plain`` has a short way to the answer about some partitions of a group in the usual state: its latest offsets are
-committed, and none has metadata.
+committed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def fetch_plain(groups: Groups, committed_offset: int, request: PlainFetch) -> A
     """Return the answer to a plain fetch. Raises CoordinatorError.
 
     Return None if the group's latest offsets are not committed yet, if a transaction is open that ``require_stable`` waits for,
-    if an offset has metadata, or if the read takes longer than a step. Otherwise the latest state and the committed one are the
+    or if the read takes longer than a step. Otherwise the latest state and the committed one are the
     same, so a request with ``require_stable`` does not wait for the records of other groups.
     """
     version, group, topics, require_stable = request
@@ -75,12 +75,11 @@ def fetch_plain(groups: Groups, committed_offset: int, request: PlainFetch) -> A
         # The group has no offsets, or they rest in a checkpoint.
         if not store.is_as_of(group_id, committed_offset) or store.unprepared(group_id) > MANY_UNPREPARED:
             return None
-        answer = fetch_rows(store.of_group_at(group_id, LATEST), group_id, topics, version)
-        return None if answer is None else Answered(answer, None)
+        return Answered(fetch_rows(store.of_group_at(group_id, LATEST), group_id, topics, version), None)
     if not offsets.is_as_of(committed_offset) or offsets.row_count() > MANY_UNPREPARED:
         return None
     answer = fetch_rows(offsets, group_id, topics, version)
-    return None if answer is None else Answered(answer, partial(_is_same, groups, request, offsets, offsets.changes))
+    return Answered(answer, partial(_is_same, groups, request, offsets, offsets.changes))
 
 
 def _is_same(groups: Groups, request: PlainFetch, offsets: GroupOffsets, changes: int, durable: int) -> bool:

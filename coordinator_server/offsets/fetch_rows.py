@@ -1,4 +1,7 @@
-"""OffsetFetch of some partitions: the answer in rows, from the rows of a commit or from single offsets."""
+"""OffsetFetch of some partitions: the answer in rows, from the rows of a commit or from single offsets.
+
+A topic's rows are the beginnings of rows, and the metadata of those that have any, by their place.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +16,22 @@ from protocol.messages.offset_fetch import OffsetFetchRequestTopics
 
 _NO_OFFSET: Final = -1
 _NO_EPOCH: Final = -1
+_NO_METADATA: Final[Mapping[int, str]] = {}
 
 
 def fetch_rows(
     offsets: GroupOffsets | None, group_id: str, topics: Sequence[OffsetFetchRequestTopics], api_version: int
-) -> FetchedOffsets | None:
-    """Return the answer from the latest offsets of a group, or None if one of them has metadata. Topics have names here."""
+) -> FetchedOffsets:
+    """Return the answer from the latest offsets of a group. Topics have names here."""
     form = ANSWER_FORMS[api_version]
     out = form.begin(group_id, len(topics))
     for topic in topics:
-        rows = _rows(offsets, topic) if offsets is not None else _nothing(topic)
-        if rows is None:
-            return None
-        form.add(out, topic.name, topic.topic_id, rows)
+        rows, metadata = _rows(offsets, topic) if offsets is not None else _nothing(topic)
+        form.add(out, topic.name, topic.topic_id, rows, metadata)
     return form.finished(out)
 
 
-def _rows(offsets: GroupOffsets, topic: OffsetFetchRequestTopics) -> list[bytes] | None:
+def _rows(offsets: GroupOffsets, topic: OffsetFetchRequestTopics) -> tuple[list[bytes], Mapping[int, str]]:
     indexes, asked_id = topic.partition_indexes, topic.topic_id
     single = offsets.below_rows()
     for partitions, committed in offsets.rows_of(topic.name):
@@ -40,25 +42,28 @@ def _rows(offsets: GroupOffsets, topic: OffsetFetchRequestTopics) -> list[bytes]
         if without or not (asked_id == ZERO_UUID or committed.topic_id in (asked_id, ZERO_UUID)):
             single = offsets.latest()
             break
-        return committed_rows(committed.rows, cast("list[int]", starts))
+        return committed_rows(committed.rows, cast("list[int]", starts)), _NO_METADATA
     return _single_rows(single, topic)
 
 
-def _single_rows(single: Mapping[TopicPartition, OffsetAndMetadata], topic: OffsetFetchRequestTopics) -> list[bytes] | None:
+def _single_rows(
+    single: Mapping[TopicPartition, OffsetAndMetadata], topic: OffsetFetchRequestTopics
+) -> tuple[list[bytes], Mapping[int, str]]:
     name, asked_id, indexes = topic.name, topic.topic_id, topic.partition_indexes
     is_by_name = asked_id == ZERO_UUID
     get = single.get
     rows: list[bytes] = []
+    metadata: dict[int, str] = {}
     for index in indexes:
         found = get((name, index))
         if found is None or not (is_by_name or found.topic_id in (asked_id, ZERO_UUID)):
             rows.append(row(index, _NO_OFFSET, _NO_EPOCH))
-        elif found.metadata:
-            return None
         else:
+            if found.metadata:
+                metadata[len(rows)] = found.metadata
             rows.append(row(index, found.committed_offset, found.leader_epoch))
-    return rows
+    return rows, metadata
 
 
-def _nothing(topic: OffsetFetchRequestTopics) -> list[bytes]:
-    return [row(index, _NO_OFFSET, _NO_EPOCH) for index in topic.partition_indexes]
+def _nothing(topic: OffsetFetchRequestTopics) -> tuple[list[bytes], Mapping[int, str]]:
+    return [row(index, _NO_OFFSET, _NO_EPOCH) for index in topic.partition_indexes], _NO_METADATA

@@ -28,16 +28,20 @@ TOPICS = st.lists(st.tuples(NAMES, st.binary(min_size=16, max_size=16), PARTITIO
 Topics = list[tuple[str, bytes, list[tuple[int, int, int]]]]
 
 
-def response_of(version: int, topics: Topics, group_id: str) -> OffsetFetchResponse:
+def response_of(version: int, topics: Topics, group_id: str, metadata: dict[int, str]) -> OffsetFetchResponse:
     if version < 8:
         return OffsetFetchResponse(
             topics=[
-                OffsetFetchResponseTopic(name, [OffsetFetchResponsePartition(*one) for one in partitions])
+                OffsetFetchResponseTopic(
+                    name, [OffsetFetchResponsePartition(*one, metadata.get(at, "")) for at, one in enumerate(partitions)]
+                )
                 for name, _, partitions in topics
             ]
         )
     answers = [
-        OffsetFetchResponseTopics(name, topic_id, [OffsetFetchResponsePartitions(*one) for one in partitions])
+        OffsetFetchResponseTopics(
+            name, topic_id, [OffsetFetchResponsePartitions(*one, metadata.get(at, "")) for at, one in enumerate(partitions)]
+        )
         for name, topic_id, partitions in topics
     ]
     return OffsetFetchResponse(groups=[OffsetFetchResponseGroup(group_id, answers)])
@@ -47,10 +51,22 @@ def response_of(version: int, topics: Topics, group_id: str) -> OffsetFetchRespo
 @given(TOPICS, NAMES, VERSIONS)
 def test_an_answer_of_rows_is_the_general_answer(topics: Topics, group_id: str, version: int) -> None:
     """From single offsets and from the rows of a commit. Both kinds of answers go through the same encoder."""
+    check_rows(topics, group_id, version, metadata={})
+
+
+@settings(max_examples=50)
+@given(TOPICS, NAMES, VERSIONS, st.dictionaries(st.integers(0, 4), st.text(max_size=150)))
+def test_an_answer_of_rows_has_the_metadata_of_each(
+    topics: Topics, group_id: str, version: int, metadata: dict[int, str]
+) -> None:
+    check_rows(topics, group_id, version, metadata)
+
+
+def check_rows(topics: Topics, group_id: str, version: int, metadata: dict[int, str]) -> None:
     form = ANSWER_FORMS[version]
     encode = fetch_response_encoder(encoder(OffsetFetchResponse, version))
     general = bytearray(b"prefix")
-    encode(response_of(version, topics, group_id), general)
+    encode(response_of(version, topics, group_id, metadata), general)
     single = [[row(*one) for one in partitions] for _, _, partitions in topics]
     committed = [
         committed_rows(
@@ -62,7 +78,7 @@ def test_an_answer_of_rows_is_the_general_answer(topics: Topics, group_id: str, 
     for rows in (single, committed):
         answer = form.begin(group_id, len(topics))
         for (name, topic_id, _), of_topic in zip(topics, rows, strict=True):
-            form.add(answer, name, topic_id, of_topic)
+            form.add(answer, name, topic_id, of_topic, metadata)
         fetched, out = form.finished(answer), bytearray(b"prefix")
         encode(fetched, out)
 
