@@ -48,6 +48,7 @@ examples:
   coordinator-server groups owners billing --topic orders:3 --since 2026-11-20T00:00Z --data-dir ./data
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data              # shows what would change
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data --execute    # the server must run
+  coordinator-server groups lag --data-dir ./observed                                             # what 'observe' follows
   coordinator-server groups expiring billing --data-dir ./data                                    # the server must run
 """
 
@@ -71,6 +72,10 @@ def run(options: argparse.Namespace) -> int:
         from coordinator_server.cli import group_history
 
         return group_history.run(options)
+    if options.action == "lag":
+        from coordinator_server.cli import group_lag
+
+        return group_lag.run(options)
     if options.action in _VIEWS and options.data_dir is not None:
         refuse_both(options)
         from coordinator_server.cli import log_views
@@ -201,6 +206,11 @@ def _add_history(actions: Any) -> None:
     doing = restore.add_mutually_exclusive_group()
     doing.add_argument("--dry-run", action="store_true", help="show what would change (the default)")
     doing.add_argument("--execute", action="store_true", help="restore: one operation of the running server, recorded in the log")
+    lag = add_action(
+        actions, "lag", "how far groups are behind, and OK, WARN, STOP, STALL or REWIND, in a directory of observe", EPILOG
+    )
+    lag.add_argument("group", nargs="*", metavar="GROUP", help="a group's id, for its partitions (default: a row for each group)")
+    add_common(lag)
     waiting = add_action(actions, "waiting", "who holds up a rebalance now, since when, and when the server puts it out", EPILOG)
     waiting.add_argument("group", nargs="*", metavar="GROUP", help="a group's id (default: all groups that wait)")
     waiting.add_argument(

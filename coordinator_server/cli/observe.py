@@ -3,7 +3,7 @@
 Who moved an offset, why did a group rebalance, what was it like before? The command reads the cluster's
 __consumer_offsets, __transaction_state and __share_group_state, and the names of its topics, into a data
 directory. It changes nothing in the cluster, and goes on where it was after any stop. "groups why | at |
-expiring", "transactions why", "share", "replay", "history" and "index" work on the directory, while it is
+lag", "transactions why", "share", "replay", "history" and "index" work on the directory, while it is
 followed, too.
 """
 
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from coordinator_server.observe.observer import Observer
 
 log = structlog.get_logger(__name__)
+
+SAMPLE_S: Final = 30.0
 
 EPILOG: Final = """\
 examples:
@@ -69,6 +71,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--once", action="store_true", help="end when everything has been read that was there at the start")
     parser.add_argument(
+        "--end-offsets-interval",
+        type=seconds,
+        default=SAMPLE_S,
+        metavar="SECONDS",
+        help="how often to sample the ends of the partitions that groups consume, for their lag (%(default)g)",
+    )
+    parser.add_argument(
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="how long to wait for an answer (%(default)g)"
     )
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="(%(default)s)")
@@ -102,7 +111,7 @@ async def _observe(options: argparse.Namespace, settings: ConnectionSettings) ->
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
     try:
         async with Cluster(settings) as cluster:
-            observer = await open_observer(cluster, options.data_dir)
+            observer = await open_observer(cluster, options.data_dir, options.end_offsets_interval)
             try:
                 failure = await _until_ended(options, observer, stopping)
             finally:

@@ -2,6 +2,7 @@
 
     start → follow ─┬─ a fetcher for each leader
                     ├─ learner: leaders, when a fetcher asks for it, and every 30 s; topics of clients every 30 s
+                    ├─ sampler of end offsets
                     └─ writer of facts
 
 The first error that no retry mends ends all.
@@ -30,6 +31,7 @@ from coordinator_server.observe.directory import ObservedDirectory
 from coordinator_server.observe.fetcher import Fetcher, Notices
 from coordinator_server.observe.operations import operations
 from coordinator_server.observe.partition import Followed
+from coordinator_server.observe.sampler import Sampler
 from coordinator_server.observe.topics import SHARD, ObservedTopics
 from coordinator_server.server.control.control_socket import ControlSocket
 from protocol.fields import ZERO_UUID, uuid_text
@@ -41,7 +43,7 @@ _FACTS_S: Final = 5.0
 NODE_ID: Final = 1
 
 
-async def open_observer(cluster: Cluster, data_dir: Path) -> Observer:
+async def open_observer(cluster: Cluster, data_dir: Path, sample_s: float) -> Observer:
     """Learn the cluster, open the directory, and begin to fetch. Raises ClientError, LogError."""
     seen = await internal_topics(cluster)
     if GROUPS.topic not in seen.counts:
@@ -50,7 +52,7 @@ async def open_observer(cluster: Cluster, data_dir: Path) -> Observer:
     directory.open()
     observer = Observer(cluster, directory, seen.cluster_id)
     try:
-        await observer.start(seen)
+        await observer.start(seen, sample_s)
     except BaseException:
         await observer.stop()
         raise
@@ -68,6 +70,8 @@ class Observer:
         self._directory = directory
         self._control = ControlSocket(directory.data_dir, operations(directory, self.status))
         self._topics = ObservedTopics(cluster_id, NODE_ID)
+        self._seen_topics: dict[str, int] = {}
+        self._sampler = Sampler(cluster, directory, lambda: self._seen_topics)
         self._partitions: dict[ShardId, Followed] = {}
         self._behind: set[ShardId] = set()
         self._fetchers: dict[int, Fetcher] = {}
@@ -76,14 +80,14 @@ class Observer:
         self._learning = asyncio.Event()
         self._failed: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
 
-    async def start(self, seen: InternalTopics) -> None:
-        """Begin to fetch. Raises ClientError, LogError."""
+    async def start(self, seen: InternalTopics, sample_s: float) -> None:
+        """Begin to fetch, and to sample end offsets. Raises ClientError, LogError."""
         self._topics.replay(self._directory.store.read(SHARD, 0))
         await self._control.start()
         await self._adopt(seen)
         self._behind = set(self._partitions)
         await self._learn_topics()
-        works = (self._keep_learning(), self._keep_facts())
+        works = (self._keep_learning(), self._keep_facts(), self._sampler.run(sample_s))
         self._background = [asyncio.create_task(self._guarded(work)) for work in works]
 
     async def failure(self) -> Exception:
@@ -213,6 +217,7 @@ class Observer:
     async def _learn_topics(self) -> None:
         """Bring our catalog up to the cluster's topics."""
         seen = await topics_of_clients(self._cluster)
+        self._seen_topics = {each.name: each.partitions for each in seen}
         offset = self._directory.store.end_offset(SHARD)
         batches = self._topics.changes(seen, offset, time.time_ns() // 1_000_000)
         if not batches:

@@ -100,6 +100,7 @@ COMMAND_LINES = [
     "groups restore {simple} --at {then} --data-dir {data}",
     "groups restore {group} --at {then} --data-dir {data} --execute",
     "groups expiring {simple} --data-dir {data}",
+    "groups lag {group} --data-dir {data}",
     "transactions list --data-dir {data}",
     "transactions describe {transaction} --data-dir {data}",
     "transactions why {transaction} --data-dir {data}",
@@ -158,6 +159,7 @@ COMMAND_LINES = [
 # The exit codes of those that fail, by a part of the line. JSON has a null for the group that did not exist then.
 FAILING = {
     "observe": 2,
+    "groups lag": 2,
     "acls": 1,
     "clone": 0,
     "quotas set": 0,

@@ -65,12 +65,13 @@ def observe(server: Server, observed: Path, *words: str | Path, code: int = 0) -
 
 def follow(server: Server, observed: Path) -> Forked:
     words = ["observe", "--bootstrap", server.bootstrap, "--data-dir", str(observed), "--log-level", "warning"]
+    words += ["--end-offsets-interval", "0.2"]
     with (observed.parent / "observe.log").open("ab") as stderr:
         return fork_command(words, os.environ, stderr)
 
 
 def answer(*words: object) -> Any:
-    done = run_command(*map(str, words), "--json")
+    done = run_command(*map(str, words), "-o", "json")
     assert done.returncode == 0, done.stderr
     return msgspec.json.decode(done.stdout)
 
@@ -127,6 +128,9 @@ def test_it_is_asked_while_it_follows(server: Server, tmp_path: Path) -> None:
         status = ask_control(observed, op="status")
         assert status["observes"] == server.cluster_id
         assert {each["leader"] for each in status["shards"].values()} == {1}
+        [lag] = eventually(lambda: answer("groups", "lag", "live", "--data-dir", observed), within_s=10)
+        # A topic of ours has no messages.
+        assert (lag["topic"], lag["offset"], lag["lag"], lag["verdict"]) == ("orders", 42, 0, "OK")
         running.send_signal(signal.SIGTERM)
         assert running.wait(10) == 0
     finally:

@@ -1,0 +1,80 @@
+"""Samples the ends of the partitions that groups consume.
+
+Which topics these are follows from the commits in our log, which is read as it grows, in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Collection, Mapping
+
+import structlog
+
+from coordinator_server.client.admin.cluster import Cluster
+from coordinator_server.client.admin.offsets import LATEST, topic_offsets
+from coordinator_server.client.errors import ClientError
+from coordinator_server.client.offsets import TopicPartition
+from coordinator_server.kinds import GROUPS
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import LogStore
+from coordinator_server.observe.directory import ObservedDirectory
+from coordinator_server.observe.end_offsets import UNKNOWN, EndOffsetsWriter
+from protocol.record_batch import iter_records, read_header
+
+log = structlog.get_logger(__name__)
+
+_COMMIT_TYPES = frozenset({b"\0\0", b"\0\1"})
+
+
+class Sampler:
+    """Takes samples. ``partitions`` returns the cluster's topics with their numbers of partitions."""
+
+    def __init__(self, cluster: Cluster, directory: ObservedDirectory, partitions: Callable[[], Mapping[str, int]]) -> None:
+        self._cluster = cluster
+        self._directory = directory
+        self._partitions = partitions
+        self._writer = EndOffsetsWriter(directory.data_dir)
+        self._read_to: dict[ShardId, int] = {}
+        self.topics: set[str] = set()
+        """Those of which an offset was ever committed."""
+
+    async def run(self, interval_s: float) -> None:
+        """Sample until it is cancelled. A sample that fails is left out."""
+        while True:
+            try:
+                await self.sample()
+            except (ClientError, LogError, OSError) as error:
+                log.warning("end-offsets-not-sampled", why=str(error), action="they are sampled again")
+            await asyncio.sleep(interval_s)
+
+    async def sample(self) -> None:
+        """Take one sample. Raises ClientError, LogError, OSError."""
+        counts = self._directory.partitions
+        shards = [ShardId(GROUPS.topic, number) for number in range(counts.get(GROUPS.topic, 0))]
+        await asyncio.to_thread(self._read, self._directory.store, shards)
+        known = self._partitions()
+        wanted = [TopicPartition(topic, number) for topic in self.topics if topic in known for number in range(known[topic])]
+        found = await topic_offsets(self._cluster, wanted, LATEST)
+        ends: dict[str, list[int]] = {}
+        for each in wanted:
+            ends.setdefault(each.topic, []).append(found.get(each, UNKNOWN))
+        self._writer.write(time.time_ns() // 1_000_000, ends)
+
+    def _read(self, store: LogStore, shards: Collection[ShardId]) -> None:
+        for shard in shards:
+            for batch in store.read(shard, self._read_to.get(shard, 0)):
+                self.topics |= topics_in(batch)
+                self._read_to[shard] = read_header(batch).next_offset
+
+
+def topics_in(batch: bytes) -> set[str]:
+    """Return the topics of which a batch commits offsets. Raises DecodeError."""
+    header, found = read_header(batch), set()
+    for record in () if header.is_control else iter_records(batch, 0, header, with_headers=False):
+        key = record.key
+        if key is not None and key[:2] in _COMMIT_TYPES and record.value is not None:
+            start = 4 + int.from_bytes(key[2:4])
+            found.add(key[start + 2 : start + 2 + int.from_bytes(key[start : start + 2])].decode(errors="replace"))
+    return found

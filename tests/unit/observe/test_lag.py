@@ -1,0 +1,132 @@
+"""The lag of groups, from their commits and the sampled ends of partitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from coordinator_server.observe.end_offsets import DIRECTORY, EndOffsets, EndOffsetsWriter
+from coordinator_server.observe.lag import Commits, Position
+from coordinator_server.observe.sampler import topics_in
+from coordinator_server.observe.verdicts import Commit
+from protocol.batch_builder import BatchBuilder
+from protocol.control_records import ABORT, COMMIT
+from protocol.record_batch import read_header
+from tests.support.segments import offset_key, offset_value
+
+DAY_MS = 86_400_000
+START_MS = 20_000 * DAY_MS
+AT = Position("g", "orders", 1)
+
+
+def sampled(data_dir: Path, *samples: tuple[int, list[int]]) -> EndOffsets:
+    """The ends of orders at so many seconds."""
+    writer = EndOffsetsWriter(data_dir)
+    for second, ends in samples:
+        writer.write(START_MS + 1000 * second, {"orders": ends})
+    return EndOffsets(data_dir)
+
+
+def test_ends_are_spread_between_two_samples(tmp_path: Path) -> None:
+    """From the last sample on in which nothing had changed."""
+    ends = sampled(tmp_path, (0, [7, 100]), (30, [7, 100]), (60, [7, 160]))
+
+    found = [ends.at("orders", 1, START_MS + 1000 * second) for second in (-1, 0, 30, 45, 60, 61)]
+
+    assert found == [None, 100, 100, 130, 160, None]
+    assert ends.at("orders", 0, START_MS + 60_000) == 7
+    assert ends.at("orders", 2, START_MS) is None
+    assert ends.at("others", 0, START_MS) is None
+
+
+def test_when_a_record_was_written(tmp_path: Path) -> None:
+    ends = sampled(tmp_path, (0, [100]), (30, [100]), (60, [160]))
+
+    assert ends.written_ms("orders", 0, 130) == START_MS + 45_000
+    assert ends.written_ms("orders", 0, 99) is None, "before the first sample"
+    assert ends.written_ms("orders", 0, 160) is None, "not written yet"
+
+
+def test_a_partition_that_was_made_again_begins_anew(tmp_path: Path) -> None:
+    ends = sampled(tmp_path, (0, [100]), (30, [5]), (60, [-1]), (90, [6]))
+
+    assert ends.at("orders", 0, START_MS) is None
+    assert ends.at("orders", 0, START_MS + 30_000) == 5
+    assert ends.at("orders", 0, START_MS + 90_000) == 6
+
+
+def test_topics_that_are_as_before_have_no_line(tmp_path: Path) -> None:
+    """Each day begins with all, in a file of its own. A sample is complete with its last line."""
+    writer = EndOffsetsWriter(tmp_path)
+    for at_ms in (START_MS, START_MS + 1, START_MS + DAY_MS):
+        writer.write(at_ms, {"orders": [1]})
+
+    files = sorted((tmp_path / DIRECTORY).glob("date=*/*.jsonl"))
+    assert [len(path.read_bytes().splitlines()) for path in files] == [3, 2]
+    assert EndOffsets(tmp_path).last_ms == START_MS + DAY_MS
+    assert EndOffsets(tmp_path, START_MS + DAY_MS).at("orders", 0, START_MS) is None, "days before are not read"
+
+
+def test_a_torn_line_is_left_out(tmp_path: Path) -> None:
+    """And the next sample does not continue it."""
+    sampled(tmp_path, (0, [1]))
+    [path] = (tmp_path / DIRECTORY).glob("date=*/*.jsonl")
+    with path.open("ab") as file:
+        file.write(b'{"at_ms":1,"topic":"ord')
+
+    ends = sampled(tmp_path, (30, [9]))
+
+    assert ends.at("orders", 0, START_MS + 30_000) == 9
+    assert EndOffsets(tmp_path / "nothing").last_ms == -1
+
+
+def batch(second: int, offset: int | None, producer: int = -1, group: str = "g") -> bytes:
+    """A commit of orders-1."""
+    given = {"producer_id": producer, "producer_epoch": 0, "attributes": 0x10} if producer >= 0 else {}
+    builder = BatchBuilder(second, START_MS + 1000 * second, **given)
+    builder.append(offset_key(group, "orders", 1), None if offset is None else offset_value(offset))
+    return builder.finish()
+
+
+def marker(producer: int, kind: int) -> bytes:
+    builder = BatchBuilder(0, START_MS, producer_id=producer, producer_epoch=0, attributes=0x30)
+    builder.append(b"\0\0" + kind.to_bytes(2), b"\0\0\0\0\0\0")
+    return builder.finish()
+
+
+def windows(tmp_path: Path, *batches: bytes, groups: tuple[str, ...] = ()) -> dict[Position, list[Commit]]:
+    commits = Commits(sampled(tmp_path, (0, [0, 100]), (60, [0, 160])), groups)
+    for each in batches:
+        commits.take(each, 0, read_header(each))
+    return commits.windows
+
+
+def test_a_commit_has_the_lag_of_its_time(tmp_path: Path) -> None:
+    found = windows(tmp_path, batch(0, 90), batch(30, 100), batch(60, 200), batch(90, 210))
+
+    assert [(each.offset, each.lag) for each in found[AT]] == [(90, 10), (100, 30), (200, 0), (210, None)]
+
+
+def test_an_offset_that_is_deleted_has_no_lag(tmp_path: Path) -> None:
+    assert windows(tmp_path, batch(0, 90), batch(1, None)) == {}
+
+
+def test_in_a_transaction_the_marker_decides(tmp_path: Path) -> None:
+    """And of two records the later one in the log."""
+    found = windows(tmp_path, batch(0, 1), batch(2, 2, 7), batch(4, 3, 8), marker(8, ABORT), batch(6, 4), marker(7, COMMIT))
+
+    assert [each.offset for each in found[AT]] == [1, 4]
+    later = windows(tmp_path, batch(0, 1), batch(2, 2), batch(4, 3, 7), marker(7, COMMIT))
+    assert [each.offset for each in later[AT]] == [1, 2, 3]
+
+
+def test_only_chosen_groups(tmp_path: Path) -> None:
+    found = windows(tmp_path, batch(0, 1), batch(0, 1, group="h"), groups=("h",))
+
+    assert [each.group for each in found] == ["h"]
+
+
+@pytest.mark.parametrize(("data", "topics"), [(batch(0, 1), {"orders"}), (batch(0, None), set()), (marker(1, COMMIT), set())])
+def test_which_topics_are_consumed(data: bytes, topics: set[str]) -> None:
+    assert topics_in(data) == topics
