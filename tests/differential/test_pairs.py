@@ -154,7 +154,7 @@ def test_a_pair_in_one_segment_is_answered_as_by_kafka(stage: Stage, said: dict[
 
 
 @needs_strace
-def test_so_it_is_where_a_sync_takes_long(said: dict[str, list[Any]], tmp_path: Path) -> None:
+def test_pairs_of_requests_are_answered_alike_where_a_sync_takes_long(said: dict[str, list[Any]], tmp_path: Path) -> None:
     with Server(tmp_path, {"group.initial.rebalance.delay.ms": 0}) as quick:
         quick.stop()
         slow = Server(tmp_path, {"group.initial.rebalance.delay.ms": 0})

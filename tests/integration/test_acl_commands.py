@@ -59,7 +59,7 @@ def test_a_refused_entry_has_the_reason(ask: Command) -> None:
     assert "Invalid empty resource name" in done.rows[0]["error"]
 
 
-def test_an_entry_is_about_something(ask: Command) -> None:
+def test_acls_add_without_a_resource_is_refused(ask: Command) -> None:
     done = ask("acls", "add", "--user", "alice", "--execute")
 
     assert (done.code, done.err) == (

@@ -17,7 +17,7 @@ def test_three_members_share_six_partitions(crew: Crew) -> None:
     assert sorted(owners) == [0, 1, 2, 3, 4, 5]
 
 
-def test_others_take_over_what_a_leaver_had(crew: Crew) -> None:
+def test_other_members_take_over_the_partitions_of_a_member_that_leaves(crew: Crew) -> None:
     """A member that closes its consumer hands its partitions to the others without waiting for its session to end."""
     crew.join(3).settle()
 
@@ -27,7 +27,7 @@ def test_others_take_over_what_a_leaver_had(crew: Crew) -> None:
     assert [len(member.owned) for member in crew.members] == [3, 3]
 
 
-def test_others_take_over_what_the_dead_had(crew: Crew) -> None:
+def test_other_members_take_over_the_partitions_of_a_member_that_died(crew: Crew) -> None:
     """A member that dies without a word is out when its session times out."""
     crew.join(3).settle()
 

@@ -112,7 +112,7 @@ class Run:
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
-def test_results_may_come_at_any_time(seed: int) -> None:
+def test_target_assignments_of_the_child_may_arrive_at_any_time(seed: int) -> None:
     run = Run(seed)
     run.join({})
     for _ in range(STEPS):

@@ -135,7 +135,7 @@ def test_a_link_out_of_a_backup_is_not_followed(tmp_path: Path) -> None:
         check_backup(source)
 
 
-def test_a_new_file_takes_the_place_of_nothing(tmp_path: Path) -> None:
+def test_a_backup_file_does_not_replace_a_file_or_a_link(tmp_path: Path) -> None:
     """Neither of a file nor of a link."""
     (tmp_path / "file").write_bytes(b"")
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")

@@ -44,7 +44,7 @@ def test_a_hole_in_a_segment_before_valid_batches(hole: int) -> None:
     assert disk.content(path).count(bytes(SECTOR)) == 0
 
 
-def test_a_hole_may_be_anything() -> None:
+def test_a_journal_hole_with_old_bytes_is_recovered() -> None:
     """Not only zeros: whatever a sector was before."""
     for seed in range(IMAGES):
         rng = Random(seed)

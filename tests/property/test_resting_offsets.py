@@ -145,7 +145,7 @@ def numbered(found: list[tuple[OffsetCommitKey, OffsetCommitValue | None]], star
     st.sets(st.sampled_from(GROUPS)),
     st.booleans(),
 )
-def test_it_is_as_if_everything_had_been_loaded(
+def test_resting_offsets_answer_as_loaded_ones(
     early: list[Any], tail: list[Any], history: list[tuple[Any, ...]], damaged: set[str], remembers: bool
 ) -> None:
     """Whatever is written, reverted or read first, damaged blocks or not, with and without what was read lately."""
@@ -196,7 +196,7 @@ groups = st.dictionaries(st.tuples(st.text(max_size=3), st.integers(-(2**31), 2*
 
 
 @given(groups, st.randoms())
-def test_a_block_says_what_it_was_made_from(offsets: dict[TopicPartition, OffsetAndMetadata], random: Any) -> None:
+def test_a_checkpoint_block_decodes_to_its_offsets(offsets: dict[TopicPartition, OffsetAndMetadata], random: Any) -> None:
     """All of it; the order makes no difference to its bytes; what is said beside it bounds when anything expires."""
     found = encode_group(offsets.items())
     shuffled = list(offsets.items())

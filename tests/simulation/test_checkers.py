@@ -165,7 +165,7 @@ class TestGenerations:
 
         assert not [*generations.check_leaders(tale.reading)]
 
-    def test_but_not_one_that_was_synced(self, tale: Tale) -> None:
+    def test_a_generation_that_was_synced_is_not_used_again_after_a_restart(self, tale: Tale) -> None:
         tale.join(1, "a", 1, "a")
         tale.sync(2, "a", 1, b"x", {"a": b"x"})
         tale.befalls(4, "start")
@@ -247,7 +247,7 @@ class TestGenerations:
 class TestAssignments:
     """Exactly the leader's bytes."""
 
-    def test_all_from_one_request(self, tale: Tale) -> None:
+    def test_assignments_of_one_sync_are_accepted(self, tale: Tale) -> None:
         tale.join(1, "a", 1, "a")
         tale.sync(2, "a", 1, b"x", {"a": b"x", "b": b"y"})
         tale.sync(2, "b", 1, b"y")
@@ -263,7 +263,7 @@ class TestAssignments:
 
         assert [*assignments.check_assignments(tale.reading)]
 
-    def test_from_two_requests(self, tale: Tale) -> None:
+    def test_assignments_of_two_syncs_are_seen(self, tale: Tale) -> None:
         tale.join(1, "a", 1, "a")
         tale.sync(2, "a", 1, None, {"a": b"x", "b": b"y"})
         tale.sync(3, "a", 1, b"z", {"a": b"z", "b": b"w"})
@@ -271,7 +271,7 @@ class TestAssignments:
 
         assert [*assignments.check_assignments(tale.reading)]
 
-    def test_from_one_that_does_not_lead(self, tale: Tale) -> None:
+    def test_assignments_of_a_member_that_does_not_lead_are_seen(self, tale: Tale) -> None:
         tale.join(1, "a", 1, "a")
         tale.sync(2, "b", 1, b"y", {"b": b"y"})
 

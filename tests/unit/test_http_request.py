@@ -140,7 +140,7 @@ def test_a_server_that_is_away_is_said_to_be() -> None:
 
 
 @pytest.mark.parametrize("url", ["https://a.example/keys", "http://[::1]:8080", "file:///etc/keys.json", "file://localhost/k"])
-def test_right_urls(url: str) -> None:
+def test_valid_urls_are_accepted(url: str) -> None:
     assert url_problem(url) is None
 
 

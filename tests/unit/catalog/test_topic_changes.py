@@ -19,7 +19,7 @@ def test_each_topic_is_named_once() -> None:
     assert changes.take(3) == ([], False)
 
 
-def test_only_what_is_before_an_offset_is_taken() -> None:
+def test_topic_changes_are_taken_up_to_an_offset() -> None:
     changes = noted((4, "a", False), (5, "b", True))
 
     assert changes.take(5) == (["a"], False)

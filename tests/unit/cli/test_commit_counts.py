@@ -38,7 +38,7 @@ def test_a_request_is_one_commit() -> None:
     assert (counts, read_to) == ({"g": 2}, 6)
 
 
-def test_only_what_is_between_the_offsets_counts() -> None:
+def test_commits_are_counted_between_two_offsets() -> None:
     """The answer begins with the batch that has the first one."""
     data = b"".join(batch(2 * each, [(offset_key("g", "t", 0), VALUE)], [(offset_key("g", "t", 0), VALUE)]) for each in range(3))
 

@@ -86,7 +86,7 @@ def test_an_address_is_host_and_port(text: str, expected: tuple[str, int]) -> No
 
 
 @pytest.mark.parametrize("text", ["", "localhost", "localhost:", "localhost:http", "localhost:65536"])
-def test_anything_else_is_no_address(text: str) -> None:
+def test_a_text_that_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(ConfigError):
         parse_address(text)
 

@@ -31,7 +31,7 @@ async def test_the_first_of_several_events_is_found(which: int) -> None:
     assert await others() == set()
 
 
-async def test_either_signal_is_the_end() -> None:
+async def test_each_stop_signal_stops_the_server() -> None:
     stopping = stop_signals(signal.SIGUSR1, signal.SIGUSR2)
     assert not stopping.is_set()
 

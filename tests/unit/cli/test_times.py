@@ -55,7 +55,7 @@ def test_a_time_may_be_relative_or_a_time_of_day(text: str, moment: str) -> None
 @pytest.mark.parametrize(
     "text", ["", "yesterday", "2026-13-01", "24:00", "12:60", "12", "5 ago", "0m ago", "5m", "99999999d ago"]
 )
-def test_anything_else_is_no_time(text: str) -> None:
+def test_a_text_that_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is not a time such as"):
         moment_ms(text)
 
@@ -72,7 +72,7 @@ def test_a_path_is_a_local_directory(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["s3://bucket/data", "file:///data", "s3a://b", "hdfs+x.y-z://host/"])
-def test_a_url_is_not(text: str) -> None:
+def test_a_url_is_no_local_directory(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="is a URL: a local directory is required"):
         local_dir(text)
 

@@ -138,7 +138,7 @@ def test_a_transaction_that_nobody_ends_hangs(data: Path, capsys: pytest.Capture
     assert shown(data, capsys, "hanging")[1].startswith(OFFSETS)
 
 
-def test_nothing_hangs_where_all_is_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_transactions_hanging_lists_none_if_all_have_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = Log()
     log.commit(1, ["g"])
     log.marker(2)

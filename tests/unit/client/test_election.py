@@ -97,7 +97,7 @@ def test_a_candidate_without_an_assignment_does_not_lead() -> None:
     run_virtual(main())
 
 
-def test_each_term_is_told_once() -> None:
+def test_each_term_of_an_election_is_reported_once() -> None:
     """A candidate that was removed waits for its next term."""
 
     async def main() -> None:

@@ -257,7 +257,7 @@ def test_the_leader_ends_a_move_that_nobody_ends() -> None:
 
 
 @pytest.mark.parametrize("what", ["nothing moves", "a later generation", "not the leader"])
-def test_a_move_that_is_over_is_not_ended_again(what: str) -> None:
+def test_a_finished_cooperative_rebalance_is_not_finished_again(what: str) -> None:
     async def body(server: ScriptedCoordinator, consumer: Consumer) -> None:
         has = (0, 1) if what == "nothing moves" else (0, 1, 2)
         server.script[JoinGroupRequest].append(lambda request: with_a_newcomer(server, request, has=has))

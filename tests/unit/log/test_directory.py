@@ -126,7 +126,7 @@ def test_the_loops_of_a_dead_supervisor_are_waited_for(tmp_path: Path) -> None:
     lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS).lock.close()
 
 
-def test_but_not_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_wait_for_orphans_of_a_directory_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever still has the directory then may write to it."""
     monkeypatch.setattr(directory, "ORPHANS_S", 0.1)
     orphaned(tmp_path, 1.0)
@@ -191,7 +191,7 @@ def test_a_server_waits_for_a_job(tmp_path: Path) -> None:
     lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS).lock.close()
 
 
-def test_a_job_waits_for_nobody_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_does_not_wait_for_a_locked_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The caller decides that."""
     monkeypatch.setattr("time.sleep", pytest.fail)
     taken = lock_directory(LocalStorage(), str(tmp_path), node_id=1, partitions=COUNTS, job="seal").lock

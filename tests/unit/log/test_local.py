@@ -63,7 +63,7 @@ def test_reading_across_segments_from_the_middle(disk: SimulatedDisk) -> None:
     assert calls_of(disk, "pread", "00000000000000000000.log") == 0
 
 
-def test_a_reader_keeps_its_end(log: OpenLog) -> None:
+def test_a_read_of_the_log_ends_where_it_was_durable_at_its_start(log: OpenLog) -> None:
     """A read gives what was durable when it was asked for."""
     log.append(append(0, 0))
     reader = log.store.read(shard(0), 0)

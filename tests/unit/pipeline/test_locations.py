@@ -246,7 +246,7 @@ def test_a_log_is_a_directory(command: list[str], capsys: pytest.CaptureFixture[
     assert "s3://lake/data is a URL" in capsys.readouterr().err
 
 
-def test_a_copy_that_is_none(s3: ObjectStore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_location_without_a_copy_is_refused(s3: ObjectStore, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", "--data-dir", s3.url("lake/nothing")]) == 2
 
     assert "s3://lake/nothing is no copy of a data directory" in capsys.readouterr().err

@@ -46,7 +46,7 @@ def test_no_field_is_missing_or_made_up(message: type[Message]) -> None:
     assert message.__struct_fields__ == tuple(snake_case(field["name"]) for field in raw["fields"])
 
 
-def test_everything_is_declared() -> None:
+def test_every_schema_is_declared_in_one_place() -> None:
     """Every request, response, record, header and embedded message that the schemas have, each in one place."""
     assert sorted(message.__name__ for message in MESSAGES) == sorted(raw_schemas())
 

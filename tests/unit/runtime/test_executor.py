@@ -167,7 +167,7 @@ def test_children_that_die_are_told_once(loop: PurseLoop) -> None:
     ] * 2
 
 
-def test_a_first_child_is_nothing_to_tell() -> None:
+def test_the_first_child_process_has_no_log_line() -> None:
     """Tasks go on only after one was lost."""
     with capture_logs() as lines:
         loop = PurseLoop()

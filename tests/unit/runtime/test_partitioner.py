@@ -57,7 +57,7 @@ def test_a_full_cache_begins_anew_with_the_key_that_did_not_fit() -> None:
     assert 10_000 // 300 < most < 10_000 // 100
 
 
-def test_a_long_key_is_not_kept() -> None:
+def test_the_hash_of_a_long_key_is_not_cached() -> None:
     hashes = KeyHashes(1 << 20)
     keys = ("x" * LONGEST_CACHED, "x" * (LONGEST_CACHED + 1), "short")
 

@@ -236,7 +236,7 @@ def test_a_refused_append_writes_nothing_and_says_why(toy: ToyRuntime) -> None:
     assert toy.runtime.last_stable_offset(0) == toy.store.end_offset(ShardId(TOPIC, 0)) == 1
 
 
-def test_a_late_marker_ends_nothing(toy: ToyRuntime) -> None:
+def test_a_late_marker_does_not_end_the_next_transaction(toy: ToyRuntime) -> None:
     """It is that of transaction 1, which another marker has ended; the client is in transaction 2."""
     toy.put("one", producer=at(1))
     toy.end(at(2), COMMIT, version=2)

@@ -55,7 +55,7 @@ def test_a_batch_has_the_clocks_time_while_that_does_not_go_back(toy: ToyRuntime
     assert times(toy) == expected
 
 
-def test_a_batch_is_no_earlier_than_the_one_before_it(toy: ToyRuntime) -> None:
+def test_the_times_of_batches_do_not_go_back_with_the_clock(toy: ToyRuntime) -> None:
     """Until the clock has passed that time."""
     begun = toy.clock.wall_ms()
     put(toy)

@@ -270,7 +270,7 @@ def test_the_last_stable_offset_moves_when_transactions_end(toy: ToyRuntime) -> 
     assert found == [0, 1, 5]
 
 
-def test_it_waits_for_the_transaction_that_began_first(toy: ToyRuntime) -> None:
+def test_the_last_stable_offset_waits_for_the_oldest_open_transaction(toy: ToyRuntime) -> None:
     """Those that began later may have ended, and producers without records too."""
     for name, producer in (("a", A), ("b", B), ("c", C)):
         toy.put(name, producer=producer)

@@ -84,7 +84,7 @@ def test_an_update_without_a_leader_epoch_leaves_it() -> None:
     assert state_of(snapshot(leader_epoch=7), update(leader_epoch=-1)).leader_epoch == 7
 
 
-def test_a_tombstone_takes_everything() -> None:
+def test_a_tombstone_removes_the_share_partition_state_and_its_fences() -> None:
     """What comes after it begins anew, fences included."""
     tombstone = CoordinatorRecord(ShareSnapshotKey(*KEY), None)
 

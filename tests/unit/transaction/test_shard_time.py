@@ -85,7 +85,7 @@ class TestTime:
         assert log.end("t", producer) is ErrorCode.INVALID_TXN_STATE
         assert log.end("t", producer, version=3) is ErrorCode.PRODUCER_FENCED
 
-    def test_one_that_began_after_an_overdue_one_ended_stays(self, log: TransactionLog) -> None:
+    def test_a_transaction_that_began_after_an_overdue_one_ended_is_not_aborted(self, log: TransactionLog) -> None:
         """The check and the abort are two operations."""
         producer = opened(log)
         log.clock.advance(60_001)

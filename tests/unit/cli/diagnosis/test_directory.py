@@ -96,7 +96,7 @@ def test_a_large_log_is_read_on_demand(data: Path, monkeypatch: pytest.MonkeyPat
         ({"certificates": [{"listener": "SSL", "days_left": 90}]}, [("server", "ok"), ("certificates", "ok")]),
     ],
 )
-def test_a_server_says_how_it_is(
+def test_doctor_reports_health_and_status_of_a_running_server(
     data: Path, status: dict[str, Any], findings: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(directory, "holder_of", lambda _path: Holder(1))

@@ -34,7 +34,7 @@ def test_a_groups_own_setting_counts_and_the_others_are_the_servers() -> None:
     assert settings("h").consumer == consumer(50_000, 7_000, 1_000)
 
 
-def test_a_change_counts_at_once() -> None:
+def test_a_changed_group_setting_is_used_at_once() -> None:
     own = {"consumer.assignment.interval.ms": "0"}
     held = [own]
     settings = SettingsOfGroups(Config(), lambda _group_id: held[0])

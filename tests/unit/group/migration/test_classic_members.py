@@ -473,7 +473,7 @@ def test_a_member_that_does_not_join_is_removed() -> None:
     assert member.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
 
 
-def test_a_join_ends_the_time_for_it() -> None:
+def test_a_join_cancels_the_rebalance_timeout_of_a_classic_member() -> None:
     beats = Beats(t=2)
     member = mixed(beats, rebalance_timeout_ms=5000)
     member.sync()

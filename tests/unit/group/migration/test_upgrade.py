@@ -403,7 +403,7 @@ def test_a_rebalance_that_was_in_progress_is_done() -> None:
     assert (len(newcomer.assigned["t"]), len(beats.members["m"].assigned["t"])) == (2, 2)
 
 
-def test_a_member_has_what_it_has_not_given_up() -> None:
+def test_a_cooperative_member_keeps_its_partitions_over_an_upgrade_until_it_joins() -> None:
     """A cooperative one whose answer may not have come. The partition is nobody else's before it has joined again."""
     beats = Beats(t=2)
     first, second = stable(beats, {"t": [0, 1]}, {}, protocol="cooperative-sticky")

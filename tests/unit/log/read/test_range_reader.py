@@ -208,7 +208,7 @@ def test_what_is_before_every_segment_is_passed_over(log: Shard) -> None:
     assert log.piece(0, 1).data == one(second // 3)
 
 
-def test_so_many_positions_are_known(log: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_cached_read_positions_is_limited(log: Shard, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that comes back is not searched for; the one that has not come for the longest time is."""
     monkeypatch.setattr(module, "CACHED_POSITIONS", 2)
     searched: list[int] = []

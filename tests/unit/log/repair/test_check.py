@@ -307,7 +307,7 @@ def test_salvage_takes_from_the_journal_what_the_segments_lost(data: Path) -> No
     assert salvaged(data) == ([expected(each) for each in SHARDS], [])
 
 
-def test_salvage_knows_what_was_at_the_end(data: Path) -> None:
+def test_salvage_reads_the_end_of_a_shard_from_the_journal_head(data: Path) -> None:
     """The journal's head says how far the shard went: offsets that were given out are not given out again."""
     os.truncate(segment(data, 7), 0)
     for path in data.rglob("*.journal"):

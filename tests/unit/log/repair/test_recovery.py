@@ -160,7 +160,7 @@ def test_garbage_behind_the_end_is_cut() -> None:
         assert len(disk.content(SEGMENT)) == 3 * BATCH
 
 
-def test_a_batch_twice_is_there_once() -> None:
+def test_recovery_keeps_a_repeated_batch_once() -> None:
     """A batch behind the end is kept only when it continues the log."""
     disk = killed(3, write_out=True)
     disk.put(SEGMENT, disk.content(SEGMENT) + batch(2, b"00002"))

@@ -68,7 +68,7 @@ def test_whole_segments_are_better_than_a_layer(data: Path) -> None:
 
 
 @pytest.mark.parametrize("gone", [[0, 2], [0]])
-def test_a_layer_has_what_it_kept(data: Path, gone: list[int]) -> None:
+def test_salvage_misses_no_offsets_that_a_layer_compacted(data: Path, gone: list[int]) -> None:
     """Offsets that compaction left out are not missing, and what segments have of them does not count."""
     for base in gone:
         (data / FIRST / f"{base:020d}.log").unlink()

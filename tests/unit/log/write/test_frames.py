@@ -37,7 +37,7 @@ def test_a_head_is_read_back() -> None:
     assert decode_head(raw + b"whatever") == (HEAD, seed, aligned(len(raw)))
 
 
-def test_a_head_that_is_not_whole_is_none() -> None:
+def test_a_damaged_journal_head_is_not_read() -> None:
     """Cut anywhere, or with any byte changed."""
     raw, _ = encode_head(HEAD)
 

@@ -30,7 +30,7 @@ def test_the_end_of_whole_batches() -> None:
         (bytes(HEADER_SIZE), "not a whole batch at offset 5"),
     ],
 )
-def test_anything_else_is_refused(data: bytes, why: str) -> None:
+def test_bytes_that_are_not_whole_batches_are_refused(data: bytes, why: str) -> None:
     """Part of a header, part of a batch, a wrong offset."""
     with pytest.raises(ValueError, match=why):
         end_of_batches(data, 5)

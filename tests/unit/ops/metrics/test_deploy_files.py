@@ -51,7 +51,7 @@ def queries() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("query", "shown"), list(queries()))
-def test_a_query_asks_for_what_there_is(query: str, shown: str) -> None:
+def test_a_query_of_a_dashboard_names_metrics_and_labels_that_exist(query: str, shown: str) -> None:
     """Names, the labels that select and group, and those of legends and texts."""
     names = set(re.findall(r"coordinator_\w+", query))
     labels = set.union(*(known()[name] for name in names)) if names else OF_PROMETHEUS

@@ -167,7 +167,7 @@ def test_records_keep_their_headers(tmp_path: Path) -> None:
     ]
 
 
-def test_of_a_topic_that_is_gone_nothing_stays(tmp_path: Path) -> None:
+def test_compaction_removes_all_records_of_a_deleted_topic(tmp_path: Path) -> None:
     """Other records stay byte by byte."""
     gone, there = b"\1" * 16, b"\2" * 16
     messages = [

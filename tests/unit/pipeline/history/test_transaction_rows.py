@@ -183,7 +183,7 @@ def test_a_transaction_is_a_row_with_its_groups_and_who_began_and_ended_it(out: 
     }
 
 
-def test_every_end_has_its_reason(out: Path) -> None:
+def test_every_end_of_a_transaction_has_its_reason(out: Path) -> None:
     """An abort of nothing ends no transaction, and the last one here is forgotten before it has ended."""
     found = rows(out, "transactions")
 

@@ -86,7 +86,7 @@ def test_a_moment_is_in_its_zone_or_in_utc(out: Path, at: datetime | str) -> Non
     assert [row["offset"] for row in current_offsets(str(out), at).to_pylist()] == [1]
 
 
-def test_before_all_records_there_is_nothing(out: Path) -> None:
+def test_offsets_as_of_a_time_before_all_records_are_empty(out: Path) -> None:
     assert current_offsets(out, START - timedelta(seconds=1)).num_rows == 0
     assert pending_offsets(out).schema == current_offsets(out).schema == SCHEMAS["commits"]
 

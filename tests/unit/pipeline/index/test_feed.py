@@ -49,7 +49,7 @@ def data(tmp_path: Path) -> Path:
     return found
 
 
-def test_only_what_is_new_is_read(data: Path) -> None:
+def test_an_update_of_the_index_reads_new_records_only(data: Path) -> None:
     assert [updated(data, end).records for end in (6, 7, 10, 10)] == [0, 1, 3, 0]
     assert_same(data, 10, [GROUP], PERIODS)
 

@@ -76,7 +76,7 @@ def test_a_new_class_archive_removes_unused_ones(tmp_path: Path, jars: Path) -> 
     assert "AtExit" in ClassArchive(tmp_path / "cache", "17", jars).option(make=True)
 
 
-def test_no_place_for_it_is_no_matter(tmp_path: Path, jars: Path) -> None:
+def test_spark_starts_without_a_class_archive_that_cannot_be_written(tmp_path: Path, jars: Path) -> None:
     """Spark starts without."""
     (tmp_path / "cache").write_text("a file")
     archive = ClassArchive(tmp_path / "cache", "17", jars)

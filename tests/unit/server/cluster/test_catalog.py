@@ -59,7 +59,7 @@ def test_changes_are_answered_in_their_order(loops: Loops) -> None:
     assert second.is_answered
 
 
-def test_alone_nobody_is_waited_for(loops: Loops) -> None:
+def test_a_server_with_one_loop_answers_a_change_when_it_is_durable(loops: Loops) -> None:
     """One loop answers when its log is durable."""
     assert loops.create(0, "orders").is_answered
 
@@ -170,7 +170,7 @@ def test_a_new_loop_0_waits_for_those_that_serve(loops: Loops) -> None:
     assert outcome.is_answered
 
 
-def test_but_not_for_those_that_have_died(loops: Loops) -> None:
+def test_a_change_after_a_restart_of_the_owner_does_not_wait_for_loops_that_ended(loops: Loops) -> None:
     """It may have happened before the new loop 0 has heard of any."""
     loops.restart(expected=(1,))
     outcome = loops.create(0, "orders")

@@ -40,7 +40,7 @@ def test_a_small_value_is_one_piece() -> None:
     ]
 
 
-def test_nothing_is_encoded_before_it_is_asked_for() -> None:
+def test_json_pieces_are_encoded_one_by_one() -> None:
     """The loop serves clients between two pieces."""
     groups = [GROUP] * (100 * VALUES_PER_PIECE)
 

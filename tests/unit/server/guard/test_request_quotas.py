@@ -304,7 +304,7 @@ def test_the_thread_counts_for_a_large_request_that_gets_no_answer(ending: str) 
     assert loop.throttled(0) == 1000
 
 
-def test_brokers_do_not_wait() -> None:
+def test_requests_of_brokers_are_not_throttled() -> None:
     loop = Loop((EVERYBODY, 0.001), key=WRITE_TXN_MARKERS)
     loop.send(100 * PERCENT_MS)
 

@@ -172,7 +172,7 @@ def test_a_fetch_that_is_being_read_ends_with_its_connection(loop: Loop) -> None
     assert (is_forgotten(*asked), loop.log.reads) == (True, 1)
 
 
-def test_one_that_waits_for_the_thread(loop: Loop) -> None:
+def test_a_fetch_that_waits_for_the_thread_is_dropped_with_its_connection(loop: Loop) -> None:
     """It is not read any more."""
     loop.log.grow()
     connection = loop.connection()

@@ -215,7 +215,7 @@ def test_a_refused_configuration_keeps_the_key_sets(loop: Loop, issuer: Issuer) 
     assert loop.login() == "alice"
 
 
-def test_a_truststore_that_is_wrong_later_is_kept_as_it_was(loop: Loop, issuer: Issuer, tmp_path: Path) -> None:
+def test_a_reload_with_a_wrong_truststore_keeps_the_former_one(loop: Loop, issuer: Issuer, tmp_path: Path) -> None:
     store = tmp_path / "trusted.pem"
     store.write_text(Authority().pem)
     config = load({"sasl.oauthbearer.jwks.endpoint.url": URL})

@@ -170,7 +170,7 @@ def test_a_second_handshake_is_refused(peer: Peer) -> None:
     assert peer.is_closed
 
 
-def test_a_peer_that_goes_leaves_nothing(peer: Peer) -> None:
+def test_a_lost_connection_ends_its_login(peer: Peer) -> None:
     peer.shake("SHORT")
     peer.say(b"alice")
     peer.connection.connection_lost(None)

@@ -147,7 +147,7 @@ def test_the_silence_of_a_store_is_nobodys(node: Node, database: Database) -> No
 
 
 @pytest.mark.parametrize("fate", [Fate.IS_LOST, Fate.LOSES_ITS_ANSWER, Fate.IS_LATE])
-def test_a_take_without_an_outcome_is_taken_again(database: Database, fate: Fate) -> None:
+def test_a_take_of_a_shard_with_an_unknown_outcome_is_repeated(database: Database, fate: Fate) -> None:
     """If it has run, at the next epoch."""
     node = Node(1, database)
     node.tick()

@@ -16,7 +16,7 @@ def wait_ms(limit: float, *values: tuple[int, float], now_ms: int) -> int:
     return rate.wait_ms(limit, now_ms)
 
 
-def test_at_the_limit_nobody_waits() -> None:
+def test_a_rate_at_its_limit_causes_no_wait() -> None:
     """100 in ten seconds, the whole windows that are assumed at the start, are ten a second."""
     assert wait_ms(10, (0, 100), now_ms=0) == 0
     assert wait_ms(10, (0, 101), now_ms=0) == 100

@@ -80,7 +80,7 @@ def test_other_directories_are_no_partitions(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tail", [plain(5, KEY)[:40], plain(5, KEY)[:-1], b"\0" * 200, plain(5, KEY)[:-1] + b"\xff"])
-def test_a_torn_end_is_left_out(tmp_path: Path, tail: bytes) -> None:
+def test_an_import_leaves_out_a_torn_batch_at_the_end(tmp_path: Path, tail: bytes) -> None:
     """Of the last segment, unless the broker says that it stopped in order."""
     directory = write_partition(tmp_path, 0, (segment(0), [plain(0, KEY)]), (segment(4), [plain(4, KEY), tail]))
     [partition] = KafkaDir(tmp_path).partitions("__consumer_offsets")
