@@ -44,16 +44,24 @@ class Seen(NamedTuple):
 class SlowTurns:
     """The watch over one loop. ``start`` and ``stop`` are called on it.
 
-    ``counts`` has the number of slow turns by the API that was served.
-    ``look`` and ``waited`` are ``look_at`` and ``waited_for_core``.
+    ``counts`` has the number of slow turns by the API that was served. ``look`` and ``waited`` are ``look_at`` and
+    ``waited_for_core``. ``now_s`` and ``wait`` are the time of the thread: ``wait`` returns whether the watch ends.
     """
 
-    def __init__(self, look: Callable[[int], Seen] | None = None, waited: Callable[[int], float] | None = None) -> None:
+    def __init__(
+        self,
+        look: Callable[[int], Seen] | None = None,
+        waited: Callable[[int], float] | None = None,
+        now_s: Callable[[], float] = time.monotonic,
+        wait: Callable[[float], bool] | None = None,
+    ) -> None:
         self.counts: Counter[str] = Counter()
         self._look = look or look_at
         self._waited = waited or waited_for_core
+        self._now_s = now_s
         self._native_id = 0
         self._stopping = threading.Event()
+        self._wait = wait or self._stopping.wait
         self._thread: threading.Thread | None = None
         self._next_sign: asyncio.TimerHandle | None = None
         # Written by the loop only.
@@ -62,8 +70,8 @@ class SlowTurns:
     def start(self) -> None:
         """Begin to watch the running loop."""
         self._native_id = threading.get_native_id()
-        self._sign(asyncio.get_running_loop())
-        self._thread = threading.Thread(target=self._watch, args=(threading.get_ident(),), name="slow-turns", daemon=True)
+        self._sign_again(asyncio.get_running_loop())
+        self._thread = threading.Thread(target=self.watch, args=(threading.get_ident(),), name="slow-turns", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
@@ -74,21 +82,26 @@ class SlowTurns:
         if self._thread is not None:
             self._thread.join()
 
-    def _sign(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._last = _Sign(time.monotonic(), self._waited(self._native_id))
-        self._next_sign = loop.call_later(SIGN_EVERY_S, self._sign, loop)
+    def _sign_again(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.sign()
+        self._next_sign = loop.call_later(SIGN_EVERY_S, self._sign_again, loop)
 
-    def _watch(self, watched: int) -> None:
+    def sign(self) -> None:
+        """Give a sign of life. Called on the loop."""
+        self._last = _Sign(self._now_s(), self._waited(self._native_id))
+
+    def watch(self, watched: int) -> None:
+        """Look at a thread whenever its loop is late, until the watch ends. The thread of the watch runs this."""
         look_s = self._last.at_s + LATE_S
-        while not self._stopping.wait(max(0.0, look_s - time.monotonic())):
-            now_s, last = time.monotonic(), self._last
+        while not self._wait(max(0.0, look_s - self._now_s())):
+            now_s, last = self._now_s(), self._last
             if now_s > look_s + PAUSED_S:
                 look_s = now_s + SLOW_S
                 continue
             if now_s >= last.at_s + LATE_S:
                 seen = self._look(watched)
                 while self._last is last:
-                    if self._stopping.wait(SLOW_S):
+                    if self._wait(SLOW_S):
                         return
                 self._judge(seen, last, self._last)
             look_s = self._last.at_s + LATE_S

@@ -1,4 +1,4 @@
-"""SlowTurns: what is counted and said of a turn that took long. Only the least is asserted on time: machines are noisy."""
+"""SlowTurns: what is counted and said of a turn that took long."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import hashlib
 import os
 import threading
 import time
-from itertools import count
+from collections import deque
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +21,6 @@ from coordinator_server.server.apis.offset_delete import OFFSET_DELETE_API
 from coordinator_server.server.exchange.api_row import serve_row
 from coordinator_server.server.exchange.dispatch import Dispatcher
 from coordinator_server.server.exchange.exchange import Exchange
-from coordinator_server.server.hosting import slow_turns
 from coordinator_server.server.hosting.slow_turns import NO_API, Seen, SlowTurns, look_at, waited_for_core
 from protocol.frames import encode_request
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
@@ -29,6 +29,7 @@ from tests.support.api_peer import ApiPeer
 from tests.support.turns import ManualLoop
 
 SLOW_S = 0.4
+NO_PAUSES: Mapping[float, float] = {}
 
 
 def slow_handler(_context: RequestContext, _request: Any, reply: Exchange[ListGroupsResponse]) -> None:
@@ -67,37 +68,88 @@ def test_a_slow_turn_is_counted_and_logged_with_its_api() -> None:
     assert line["ms"] >= 100
 
 
-def test_other_slow_work_has_no_api() -> None:
-    slow, lines = watched(lambda: time.sleep(SLOW_S))
+class Stage:
+    """A loop that gives signs of life at given times, each with the time that it had waited for a core until then.
 
-    assert set(slow.counts) == {NO_API}
-    assert lines[0]["api"] == NO_API
+    The watch runs in the test's thread, until ``ends_s``. ``pauses`` has by how much the watch itself wakes late at a time.
+    """
+
+    def __init__(self, *signs: tuple[float, float], ends_s: float, pauses: Mapping[float, float] = NO_PAUSES) -> None:
+        self.now_s = 0.0
+        self._signs = deque(signs)
+        self._ends_s = ends_s
+        self._pauses = pauses
+        self._waited_s = 0.0
+        self.looks: list[float] = []
+        self.slow = SlowTurns(self._look, lambda _thread: self._waited_s, lambda: self.now_s, self._wait)
+
+    def _look(self, thread: int) -> Seen:
+        self.looks.append(round(self.now_s, 3))
+        return Seen("Heartbeat", f"thread {thread}")
+
+    def _wait(self, seconds: float) -> bool:
+        until_s = self.now_s + seconds
+        until_s += self._pauses.get(round(until_s, 3), 0.0)
+        while self._signs and self._signs[0][0] <= until_s:
+            self.now_s, self._waited_s = self._signs.popleft()
+            self.slow.sign()
+        self.now_s = until_s
+        return until_s >= self._ends_s
+
+    def lines(self) -> list[Any]:
+        """Watch, and return what is logged."""
+        with capture_logs() as lines:
+            self.slow.sign()
+            self.slow.watch(7)
+        return lines
 
 
-@pytest.mark.parametrize(("worked_s", "counted"), [(0.0, 0), (0.3, 1)])
-def test_a_wait_for_a_core_is_no_part_of_a_turn(worked_s: float, counted: int) -> None:
+def test_a_turn_is_slow_when_it_takes_a_tenth_of_a_second() -> None:
+    """The loop is looked at once, when its sign is late."""
+    stage = Stage((0.1, 0), (0.3001, 0), (0.4001, 0), ends_s=0.55)
+
+    [line] = stage.lines()
+
+    assert (line["event"], line["api"], line["function"]) == ("slow-turn", "Heartbeat", "thread 7")
+    assert (line["ms"], line["waited_for_core_ms"], line["count"]) == (100, 0, 1)
+    assert (stage.looks, stage.slow.counts) == ([0.3], {"Heartbeat": 1})
+
+
+@pytest.mark.parametrize(
+    "signs",
+    [[(0.1, 0), (0.2, 0), (0.3, 0), (0.4, 0)], [(0.19, 0), (0.38, 0), (0.57, 0)]],
+    ids=["in time", "a little late"],
+)
+def test_quick_turns_are_not_looked_at(signs: list[tuple[float, float]]) -> None:
+    stage = Stage(*signs, ends_s=0.55)
+
+    assert stage.lines() == []
+    assert (stage.looks, stage.slow.counts) == ([], {})
+
+
+@pytest.mark.parametrize(("waited_s", "ms"), [(0.31, None), (0.3, 100), (0.05, 350)])
+def test_a_wait_for_a_core_is_no_part_of_a_turn(waited_s: float, ms: int | None) -> None:
     """A busy machine makes a loop late that has nothing to do. A turn that worked for long is still slow."""
-    waited = [0.0]
-    slow = SlowTurns(look=lambda _thread: Seen("Heartbeat", ""), waited=lambda _id: waited[0])
+    stage = Stage((0.5, waited_s), ends_s=0.65)
 
-    async def play() -> None:
-        slow.start()
-        await asyncio.sleep(0.05)
-        began_s = time.monotonic()
-        time.sleep(SLOW_S + worked_s)  # noqa: ASYNC251 - the loop is blocked on purpose
-        waited[0] += time.monotonic() - began_s - worked_s
-        await asyncio.sleep(0.2)
-        slow.stop()
+    lines = stage.lines()
 
-    with capture_logs() as lines:
-        for _ in range(50):
-            asyncio.run(play())
-            if slow.counts["Heartbeat"] >= counted:
-                break
-            slow = SlowTurns(look=lambda _thread: Seen("Heartbeat", ""), waited=lambda _id: waited[0])
+    assert [(line["ms"], line["waited_for_core_ms"]) for line in lines] == ([] if ms is None else [(ms, 1000 * waited_s)])
+    assert stage.looks == [0.2]
 
-    assert [line["event"] for line in lines] == ["slow-turn"] * counted
-    assert all(100 <= line["ms"] < 1000 * SLOW_S and line["waited_for_core_ms"] >= 100 for line in lines)
+
+def test_a_loop_that_is_stopped_in_a_slow_turn_is_not_judged() -> None:
+    assert Stage(ends_s=0.4).lines() == []
+
+
+def test_a_process_that_stood_still_has_no_slow_turn() -> None:
+    """The watch wakes late itself, and nothing is known about the loop: it has the time of a slow turn again."""
+    quick = Stage((60.05, 0), (60.15, 0), ends_s=60.2, pauses={0.2: 59.8})
+    slow = Stage((60.3, 0), ends_s=60.35, pauses={0.2: 59.8})
+
+    assert (quick.lines(), quick.looks) == ([], [])
+    assert [line["ms"] for line in slow.lines()] == [60_200]
+    assert slow.looks == [60.1]
 
 
 def test_the_kernel_says_how_long_a_thread_had_no_core() -> None:
@@ -119,19 +171,6 @@ def test_the_kernel_says_how_long_a_thread_had_no_core() -> None:
 
     assert max(waits) > 0.05
     assert waited_for_core(1 << 30) == 0.0
-
-
-def test_quick_turns_are_not_counted() -> None:
-    slow = SlowTurns(look=lambda _thread: Seen("never", "called"))
-
-    async def play() -> None:
-        slow.start()
-        await asyncio.sleep(0.3)
-        slow.stop()
-
-    asyncio.run(play())
-
-    assert slow.counts["never"] <= 1  # one only if the machine was busy
 
 
 def test_a_thread_is_in_the_innermost_function_of_ours() -> None:
@@ -160,19 +199,3 @@ def test_a_thread_that_has_ended_is_in_no_function() -> None:
     thread.join()
 
     assert look_at(thread.ident or 0) == Seen(NO_API, "")
-
-
-def test_a_process_that_stood_still_has_no_slow_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody looked at the loop meanwhile: a minute passes between any two looks at the clock."""
-    readings = count(0, 60)
-    monkeypatch.setattr(slow_turns, "time", SimpleNamespace(monotonic=lambda: next(readings)))
-    slow = SlowTurns(look=lambda _thread: Seen("never", "called"))
-
-    async def play() -> None:
-        slow.start()
-        await asyncio.sleep(0.1)
-        time.sleep(SLOW_S)  # noqa: ASYNC251 - the loop is blocked on purpose
-        slow.stop()
-
-    asyncio.run(play())
-    assert not slow.counts
