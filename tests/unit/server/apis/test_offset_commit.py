@@ -230,3 +230,23 @@ def test_topics_that_are_refused_cost_their_connection_time(server: Server, know
     server.peer.arrive(OffsetCommitRequest("group", -1, "", topics=[OffsetCommitRequestTopic("topic-0")]), 9)
 
     assert server.peer.is_waiting == is_expensive
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_topic_without_partitions_is_not_answered_beside_unknown_ones(server: Server, version: int) -> None:
+    """As in Kafka."""
+    empty, unknown = Topic("empty", b"e" * 16, 1), Topic("unknown", b"u" * 16, 1)
+    server.topics["empty"] = empty
+    topics = [
+        OffsetCommitRequestTopic(
+            "" if version >= FIRST_BY_ID else topic.name,
+            topic.topic_id if version >= FIRST_BY_ID else bytes(16),
+            [OffsetCommitRequestPartition(index, 5) for index in indexes],
+        )
+        for topic, indexes in ((ORDERS, [0]), (unknown, [0]), (empty, []))
+    ]
+
+    answer = server.peer.ask(OffsetCommitRequest("group", -1, "", topics=topics), version)
+
+    assert isinstance(answer, OffsetCommitResponse)
+    assert [len(topic.partitions) for topic in answer.topics] == [1, 1]

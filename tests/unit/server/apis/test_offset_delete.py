@@ -106,6 +106,16 @@ def test_an_unknown_topic_is_refused_alone() -> None:
     assert site.reached == [[("orders", 1)]]
 
 
+def test_an_unknown_topic_without_partitions_is_answered() -> None:
+    """Before the others, as every refused topic."""
+    topics = [OffsetDeleteRequestTopic("orders", [OffsetDeleteRequestPartition(0)]), OffsetDeleteRequestTopic("unknown", [])]
+
+    answer = ApiPeer(OFFSET_DELETE_API, Site("orders")).ask(OffsetDeleteRequest("g", topics), 0)
+
+    assert isinstance(answer, OffsetDeleteResponse)
+    assert [topic.name for topic in answer.topics] == ["unknown", "orders"]
+
+
 def test_the_shard_is_asked_about_the_group_even_if_nothing_is_left() -> None:
     """It says whether there is such a group."""
     site = Site()

@@ -391,6 +391,8 @@ def test_nothing_is_said_of_partitions_without_acknowledgements_alone(member: Sh
     began(member, O0, P0)
 
     assert outcomes(member.acknowledge(1, {O0: [], UNKNOWN: [], P0: [(3, 2, [1])]})) == {UNKNOWN: NO_ID, P0: INVALID_REQUEST}
+    # Neither of those beside one of the same topic that is refused.
+    assert outcomes(member.acknowledge(2, {O0: [], O1: [(3, 2, [1])]})) == {O1: INVALID_REQUEST}
 
 
 def test_what_was_fetched_and_forgotten_can_still_be_acknowledged(member: ShareMember) -> None:

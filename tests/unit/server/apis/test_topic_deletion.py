@@ -117,6 +117,15 @@ def test_deletion_can_be_disabled(site: Site, version: int, error: ErrorCode) ->
     assert [(each.name, each.error_code) for each in answer.responses] == [("orders", error)]
 
 
+@pytest.mark.parametrize("version", [1, 5])
+def test_older_versions_name_topics_only(site: Site, version: int) -> None:
+    answer = ApiPeer(DELETE_TOPICS_API, site).ask(DeleteTopicsRequest([], ["orders", INTERNAL]), version)
+
+    assert isinstance(answer, DeleteTopicsResponse)
+    assert [each.name for each in answer.responses] == ["orders", INTERNAL]
+    assert site.reached == [("orders", ZERO), (INTERNAL, ZERO)]
+
+
 def test_a_topic_that_is_named_twice_reaches_it(site: Site) -> None:
     """Also one that does not exist: the request is wrong."""
     assert len(delete(site, ("twice", ZERO), ("twice", ZERO))) == 2

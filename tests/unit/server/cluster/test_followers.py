@@ -145,3 +145,17 @@ def test_a_new_controller_waits_for_the_leases_of_the_former() -> None:
     loops.pass_time(1)
 
     assert outcome.is_answered
+
+
+def test_the_end_of_an_older_process_does_not_end_the_wait_for_the_present_one(loops: Loops) -> None:
+    """The notice came late: its successor may go on with what it knows."""
+    loops.incarnations[1] = 2
+    loops.attach(1)
+    loops.cut(1)
+    loops.owner.loop_ended(1, 1)
+    outcome = loops.create(0, "orders")
+    assert outcome.answers == 0
+
+    loops.owner.loop_ended(1, 2)
+
+    assert outcome.is_answered

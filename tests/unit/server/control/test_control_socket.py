@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import Unavailable
@@ -103,3 +104,22 @@ async def test_a_dead_servers_socket_is_taken_over(tmp_path: Path) -> None:
     await first.stop()
 
     assert answers[0]["ok"]
+
+
+@pytest.mark.parametrize("key", ["changed", "checked"])
+async def test_the_audit_line_of_an_operation_names_what_it_changed(tmp_path: Path, key: str) -> None:
+    """Or would have changed, if it only checked."""
+
+    async def restore(_request: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {key: ["group:readers"]}
+
+    control = ControlSocket(tmp_path, {"restore": restore})
+    await control.start()
+    with capture_logs() as lines:
+        await ask(tmp_path, b'{"op": "restore", "group_id": "readers", "password": "secret"}')
+    await control.stop()
+
+    [line] = [each for each in lines if each["event"] == "administrative-operation"]
+    assert (line["operation"], line["group_id"], line["resources"]) == ("restore", "readers", ["group:readers"])
+    assert line.get("validate_only", False) is (key == "checked")
+    assert "secret" not in str(line)

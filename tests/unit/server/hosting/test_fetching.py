@@ -8,6 +8,7 @@ import gc
 import weakref
 from collections import deque
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 
@@ -243,3 +244,45 @@ def test_partitions_are_read_until_the_response_is_full(loop: Loop, max_bytes: i
     loop.fetch_many(loop.connection(), [0, 5, 1, 2], max_bytes)
 
     assert loop.log.reads == reads
+
+
+def test_a_parked_fetch_answers_with_the_high_watermark_of_its_answer(loop: Loop) -> None:
+    """Records became durable while it waited."""
+    connection = loop.connection()
+    context = RequestContext("client", "192.0.2.1", 1, 4)
+    reply: Exchange[FetchResponse] = Exchange(connection, API, context, 1, Asked())
+    connection.expect(reply)
+    data = PartitionData()
+    wanted = [Wanted(data, SHARD, 0, 100, lambda: loop.log.end)]
+    loop.fetches.serve(Job(reply, FetchResponse(), wanted, FOR_EVER_MS, 100, 1000, is_urgent=False))
+    loop.log.found = Batches(b"", 0)
+    for _ in range(100):
+        loop.log.grow()
+    loop.work()
+
+    assert (data.high_watermark, data.last_stable_offset, data.error_code) == (loop.log.end, loop.log.end, 0)
+
+
+def test_a_fetch_that_has_waited_is_answered_with_what_there_is() -> None:
+    """Less than it wanted. It is not parked again."""
+    loop, queue, clock = Loop(), TimerQueue(), ManualClock()
+    timers = ShardTimers(queue, clock, lambda timer: cast(None, timer.operation()))
+    loop.fetches = Fetches(loop.log, loop.log, timers, loop.log, loop.posted.append)
+    loop.log.found = Batches(b"x", 1)
+    connection = loop.connection()
+    reply: Exchange[FetchResponse] = Exchange(connection, API, RequestContext("client", "192.0.2.1", 1, 4), 1, Asked())
+    connection.expect(reply)
+    data = PartitionData()
+    loop.fetches.serve(
+        Job(reply, FetchResponse(), [Wanted(data, SHARD, 0, 100, lambda: loop.log.end)], 500, 100, 1000, is_urgent=False)
+    )
+    loop.log.grow()
+    loop.work()
+    assert connection.unanswered
+
+    clock.advance(500)
+    queue.run(clock.now_ms())
+    loop.work()
+
+    assert (data.records, data.high_watermark) == (b"x", loop.log.end)
+    assert not connection.unanswered

@@ -334,3 +334,16 @@ def test_a_clock_that_is_set_between_two_turns_of_a_tick_is_no_stop(bench: Bench
 
     bench.loop.run(2_000)
     assert len(bench.loop.later) == 1
+
+
+def test_two_delays_that_are_each_below_a_tick_are_no_stop(bench: Bench) -> None:
+    """Each reading of the clock is expected at the time of the one before it: the delays do not add up."""
+    bench.schedule("session", 6000)
+    bench.loop.run(5_990, turn_ms=10)
+    bench.clock.advance(TICK_MS - 20)
+    bench.loop.turn()
+    bench.clock.advance(TICK_MS - 20)
+    bench.loop.turn()
+    bench.loop.turn()
+
+    assert [key for key, _ in bench.fired] == ["session"]

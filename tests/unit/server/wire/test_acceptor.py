@@ -67,6 +67,7 @@ class Loop:
         return self.rests_ms
 
     def hold_ms(self, host: str) -> int:
+        assert host == "192.0.2.1"
         return self.holds_ms
 
     def admit(self, host: str) -> None:

@@ -337,3 +337,17 @@ def test_an_entrance_has_limits_beside_those_of_the_loop(place: Place) -> None:
 
     assert place.listener.admit("192.0.2.1", own) is None
     assert own.connections == 0
+
+
+def test_connections_that_come_all_the_time_do_not_delay_the_sweep() -> None:
+    place = Place(
+        config_with(connections_max_idle_ms=IDLE_MS, socket_request_stalled_after_ms=STALLED_MS), Limits(connections=1000)
+    )
+    _, transport = place.opened()
+    for _ in range(2 * (IDLE_MS + 2 * SWEEP_MS) // SWEEP_MS):
+        place.clock.advance(SWEEP_MS // 2)
+        place.queue.run(place.clock.now_ms())
+        place.opened()
+    place.loop.close()
+
+    assert transport.is_closed

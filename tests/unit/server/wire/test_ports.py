@@ -9,7 +9,8 @@ import pytest
 
 from coordinator_server.config.listeners import ListenerSpec, SecurityProtocol
 from coordinator_server.server.errors import StartError
-from coordinator_server.server.wire.ports import bind_listeners, bind_ports, close_sockets
+from coordinator_server.server.wire import ports
+from coordinator_server.server.wire.ports import bind_listeners, bind_port, bind_ports, close_sockets
 
 
 def test_a_port_that_is_taken_has_a_hint() -> None:
@@ -46,14 +47,14 @@ def test_sockets_of_a_service_manager_are_taken_as_they_are() -> None:
     one, other = (bind_ports("127.0.0.1", 0, 1)[0][0] for _ in range(2))
     for each in (one, other):
         each.listen()
-    ports = [each.getsockname()[1] for each in (other, one)]
+    numbers = [each.getsockname()[1] for each in (other, one)]
 
-    bound = bind_listeners([listener(ports[0]), listener(0, "SSL"), listener(ports[1], "INNER")], 1, [one, other])
+    bound = bind_listeners([listener(numbers[0]), listener(0, "SSL"), listener(numbers[1], "INNER")], 1, [one, other])
 
     assert bound[0] == [[other]]
     assert bound[2] == [[one]]
     [[own]] = bound[1]
-    assert own.getsockname()[1] not in (0, *ports)
+    assert own.getsockname()[1] not in (0, *numbers)
     for sockets in bound:
         close_sockets(sockets)
 
@@ -67,3 +68,23 @@ def test_each_loop_needs_its_own_socket() -> None:
             bind_listeners([listener(port)], 2, [passed])
         with pytest.raises(StartError, match=f"passes a socket of port {port}, which no listener has"):
             bind_listeners([listener(0)], 1, [passed])
+
+
+def test_a_listener_that_cannot_be_bound_leaves_no_other_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    bound: list[socket.socket] = []
+
+    def bind(host: str, port: int, loops: int) -> list[list[socket.socket]]:
+        sockets = bind_ports(host, port, loops)
+        bound.extend(each for of_loop in sockets for each in of_loop)
+        return sockets
+
+    monkeypatch.setattr(ports, "bind_ports", bind)
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(StartError):
+        bind_listeners([listener(0), listener(taken.getsockname()[1], "SSL")], 1)
+
+    assert [each.fileno() for each in bound] == [-1]
+
+
+def test_an_address_that_cannot_be_bound_raises() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(OSError, match="in use"):
+        bind_port("127.0.0.1", taken.getsockname()[1])
