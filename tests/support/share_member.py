@@ -47,7 +47,7 @@ Batch = tuple[int, int, list[int]]
 class ShareNode:
     """What the handlers use of a node. What waits for time is answered when the test calls ``wait``."""
 
-    authorizer = None
+    authorizer: Any = None
 
     def __init__(self, *topics: Topic, sessions: int = 100, partitions: int = 1_000_000) -> None:
         self.loop = ManualLoop()

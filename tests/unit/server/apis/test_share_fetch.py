@@ -5,6 +5,7 @@ Kafka's rules are those of SharePartitionManager, ShareSessionContext and KafkaA
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -393,6 +394,17 @@ def test_nothing_is_said_of_partitions_without_acknowledgements_alone(member: Sh
     assert outcomes(member.acknowledge(1, {O0: [], UNKNOWN: [], P0: [(3, 2, [1])]})) == {UNKNOWN: NO_ID, P0: INVALID_REQUEST}
     # Neither of those beside one of the same topic that is refused.
     assert outcomes(member.acknowledge(2, {O0: [], O1: [(3, 2, [1])]})) == {O1: INVALID_REQUEST}
+
+
+def test_acknowledgements_need_the_right_to_read_the_topic(node: ShareNode, member: ShareMember) -> None:
+    began(member, O0, P0)
+    access = SimpleNamespace(verdicts=lambda _operation, _type: {"orders": False, "payments": True})
+    node.authorizer = SimpleNamespace(access=lambda *_: access, report=lambda *_: None)
+
+    assert outcomes(member.acknowledge(1, {O0: [VALID], P0: [VALID]})) == {
+        O0: ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        P0: BAD_STATE,
+    }
 
 
 def test_what_was_fetched_and_forgotten_can_still_be_acknowledged(member: ShareMember) -> None:

@@ -16,7 +16,7 @@ from coordinator_server.server.exchange.dispatch import LARGE_FRAME_BYTES, MAX_H
 from coordinator_server.server.exchange.exchange import Beside, Exchange
 from coordinator_server.server.exchange.steps import MOST_IN_PROGRESS, Steps
 from coordinator_server.server.wire.connection import HELD_MAX_BYTES, Connection
-from coordinator_server.server.wire.quantum import QUANTUM, REQUESTS_PER_PASS
+from coordinator_server.server.wire.quantum import REQUESTS_PER_PASS
 from coordinator_server.server.wire.turns import STEPS_PER_TURN
 from protocol.error_codes import ErrorCode
 from protocol.frames import FrameSplitter, encode_request
@@ -38,8 +38,6 @@ class Server:
         self.asked: list[Any] = []
         self.work: Work = self.three_steps
         self.done_steps = 0
-        # The units that a heartbeat charges.
-        self.charged = 0
         apis = [
             serve_row(HEARTBEAT_API, self._heartbeat),
             serve_row(DESCRIBE_GROUPS_API, lambda _context, _request, reply: self.steps.run(reply, self.work())),
@@ -49,7 +47,6 @@ class Server:
 
     def _heartbeat(self, context: RequestContext, request: Any, reply: Exchange[Any]) -> None:
         self.asked.append(request)
-        reply.connection.use_up(self.charged)
         reply.complete(HeartbeatResponse())
 
     def three_steps(self) -> Generator[None, None, DescribeGroupsResponse]:
@@ -442,16 +439,3 @@ def test_answers_kept_behind_one_that_is_not_ready_have_a_bound(server: Server) 
     server.done_steps = 100
     server.loop.work()
     assert len(server.asked) == 1
-
-
-@pytest.mark.parametrize(("units", "is_step"), [(QUANTUM // 5, False), (QUANTUM // 3, True)])
-def test_more_than_a_quarter_of_a_quantum_makes_the_next_pass_a_step(server: Server, units: int, is_step: bool) -> None:
-    peer = server.connect()
-    server.charged = units
-    peer.send(heartbeat(1))
-    server.charged = 0
-    peer.send(heartbeat(2))
-
-    assert len(server.asked) == (1 if is_step else 2)
-    server.loop.work()
-    assert peer.answers == [1, 2]
