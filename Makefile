@@ -14,7 +14,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run compact pipeline test torture simulate differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run compact pipeline test torture simulate failover differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -83,6 +83,9 @@ simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --memberships --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --shares --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --consumers --seeds $(or $(SEEDS),10000))
+
+failover: with-dev ## nodes on a PostgreSQL with two standbys, whose servers, backends and connections fail; ARGS='--seconds 600 --seed 7' for a different run
+	@$(BIN)/python -m tests.failover $(ARGS)
 
 mutants: with-dev ## small mistakes in the code, MUTANTS (100) of SEED (1), and which of them no test notices; ARGS='--packages log,offsets --help' for more
 	@$(BIN)/python -c 'import cosmic_ray' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/mutation.lock

@@ -73,16 +73,19 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 class PostgresqlServer:
     """A server, or a standby of ``primary``. PostgreSQL refuses root: then it runs as nobody. ``settings`` are its properties."""
 
-    def __init__(self, primary: PostgresqlServer | None = None, **settings: object) -> None:
+    def __init__(
+        self, primary: PostgresqlServer | None = None, settings: Mapping[str, object] = _SETTINGS, *, on_disk: bool = False
+    ) -> None:
         memory = Path("/dev/shm")
-        self._root = Path(tempfile.mkdtemp(prefix="pg-", dir=memory if os.access(memory, os.W_OK) else None))
+        is_in_memory = not on_disk and os.access(memory, os.W_OK)
+        self._root = Path(tempfile.mkdtemp(prefix="pg-", dir=memory if is_in_memory else None))
         self._data = self._root / "data"
         self._programs = programs()
         self._as_user: dict[str, Any] = {}
         if os.geteuid() == 0:
             self._as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []}
             shutil.chown(self._root, "nobody", "nogroup")
-        self._settings = {**_SETTINGS, "unix_socket_directories": self._root, **settings}
+        self._settings = {**_SETTINGS, **settings, "unix_socket_directories": self._root}
         self._numbers = count()
         self._process: subprocess.Popen[bytes] | None = None
         self._has_template = False
@@ -228,11 +231,12 @@ class Proxy:
     ``loses_answer``    the next answer is not delivered, and its connection is cut
     ``loses_question``  the next statement is not delivered, and its connection is cut
     ``hold``            nothing is delivered to the server over the present connections until ``release``, then all of it
+    ``target``          the socket where connections lead to
     ``is_away``         new connections are refused, and those that are open are cut
     """
 
     def __init__(self, target: str) -> None:
-        self._target = target
+        self.target = target
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self.loses_answer = self.loses_question = False
@@ -293,7 +297,7 @@ class Proxy:
             try:
                 if self._is_away:
                     raise ConnectionRefusedError
-                server.connect(self._target)
+                server.connect(self.target)
             except OSError:
                 link.cut()
                 continue
