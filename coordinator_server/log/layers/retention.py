@@ -1,8 +1,8 @@
 """Remove layers that newer ones supersede, and segments that a layer replaces when their history is old enough.
 
-Only the server that owns a shard removes files, in a thread of its own. ``replay`` and ``history``
-rebuild earlier states from the segments, so there must always be a layer that the kept segments
-begin with:
+Only the loop that owns a shard removes files, in a thread of its own. The owner may change meanwhile,
+so before each removal it looks whether the shard was released. ``replay`` and ``history`` rebuild
+earlier states from the segments, so there must always be a layer that the kept segments begin with:
 
     base     the layer that the kept history begins with; None while the segments go back to offset 0
     next     the oldest layer after the base: it becomes the base when everything before it is old enough
@@ -143,7 +143,10 @@ class Retention:
         directory = Path(log.directory)
         removed = Removed(log.shard, [], [])
         layers: dict[int, Layer] = {}
-        _finish_removals(self._storage, log.directory)
+        with log.removals:
+            if log.is_released:
+                return removed
+            _finish_removals(self._storage, log.directory)
         for to_offset in reversed(layer_offsets(directory, self._storage)):
             try:
                 layers[to_offset] = open_layer(directory, to_offset, self._storage)
@@ -161,7 +164,7 @@ class Retention:
         if found.replaced_by:
             sync_dir(self._storage, log.directory)
         for to_offset in found.layers:
-            if _remove_layer(self._storage, directory, to_offset):
+            if _remove_layer(self._storage, log, to_offset):
                 removed.layers.append(to_offset)
         for base in found.segments:
             if not remove_segment(self._storage, log, base):
@@ -184,36 +187,38 @@ def _sealed(log: ShardLog, base: int, end: int) -> SealedSegment:
 
 
 def remove_segment(storage: Storage, log: ShardLog, base: int) -> bool:
-    """Remove a segment and its marks. Return False if a reader holds it."""
+    """Remove a segment and its marks. Return False if a reader holds it, or the shard was released."""
     path = segment_path(log.directory, base)
-    hold = storage.unshared(path)
-    if hold is None:
-        return False
-    log.hide(base)
-    try:
-        storage.remove(path)
-        storage.remove(marks_path(path))
-        sync_dir(storage, log.directory)
-    except OSError:
-        if storage.exists(path):
-            log.unhide(base)
-        raise
-    finally:
-        hold.close()
+    with log.removals:
+        hold = None if log.is_released else storage.unshared(path)
+        if hold is None:
+            return False
+        log.hide(base)
+        try:
+            storage.remove(path)
+            storage.remove(marks_path(path))
+            sync_dir(storage, log.directory)
+        except OSError:
+            if storage.exists(path):
+                log.unhide(base)
+            raise
+        finally:
+            hold.close()
     return True
 
 
-def _remove_layer(storage: Storage, directory: Path, to_offset: int) -> bool:
-    """Remove a layer. Return False if a reader holds it."""
-    path = str(layer_path(directory, to_offset))
-    hold = storage.unshared(f"{path}/{MANIFEST}")
-    if hold is None:
-        return False
-    try:
-        storage.rename(path, f"{directory}/{_GONE}{to_offset:020d}")
-        _finish_removals(storage, str(directory))
-    finally:
-        hold.close()
+def _remove_layer(storage: Storage, log: ShardLog, to_offset: int) -> bool:
+    """Remove a layer. Return False if a reader holds it, or the shard was released."""
+    path = str(layer_path(Path(log.directory), to_offset))
+    with log.removals:
+        hold = None if log.is_released else storage.unshared(f"{path}/{MANIFEST}")
+        if hold is None:
+            return False
+        try:
+            storage.rename(path, f"{log.directory}/{_GONE}{to_offset:020d}")
+            _finish_removals(storage, log.directory)
+        finally:
+            hold.close()
     return True
 
 

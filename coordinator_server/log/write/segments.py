@@ -86,6 +86,9 @@ class ShardLog:
         self.epoch = -1
         self.end = state.end  # durable
         self.tail = state.end  # durable or in flight
+        # Whoever removes files holds it, and looks at ``is_released`` then: a released shard may be another loop's already.
+        self.removals = Lock()
+        self.is_released = False
         self._is_tending = False
         self._storage = storage
         self._limits = limits
@@ -193,7 +196,9 @@ class ShardLog:
         return end
 
     def release(self) -> None:
-        """Close the active segment's file as it is."""
+        """Close the active segment's file as it is, and let nothing be removed any more."""
+        with self.removals:
+            self.is_released = True
         with self._lock:
             file, self._file = self._file, None
             if file is not None:
