@@ -53,15 +53,19 @@ class Handover:
         """Open shards that another loop has released, or this one before."""
         self._do(done, partial(self._open, ends), partial(self._opened, done))
 
-    def forget(self, shards: Sequence[ShardId]) -> None:
-        """Leave these shards to another loop. Those that were taken are closed."""
-        for log in self._logs.forget(shards):
-            self._worker.run(log.release)
+    def forget(self, shards: Sequence[ShardId], done: Callable[[], None]) -> None:
+        """Leave these shards to another loop. ``done`` is called when those that were taken are closed."""
+        self._worker.run(partial(self._let_go, self._logs.forget(shards), done))
 
     def refuse_waiting(self, error: LogError) -> None:
         """Answer everything that waits for the worker."""
         while self._waiting:
             self._waiting.pop()(error)
+
+    def _let_go(self, logs: Sequence[ShardLog], done: Callable[[], None]) -> None:
+        for log in logs:
+            log.release()
+        self._post(done)
 
     def _do(self, refuse: Callable[[LogError], None], work: Callable[[], T], then: Callable[[T | LogError], None]) -> None:
         refusal = self._health.refusal()

@@ -277,9 +277,9 @@ class LocalLogStore:
         """Open shards that were released at ``ends``, and state them in a new head of the journal."""
         self._handover.take(ends, done)
 
-    def forget(self, shards: Sequence[ShardId], /) -> None:
-        """Leave shards to another loop."""
-        self._handover.forget(shards)
+    def forget(self, shards: Sequence[ShardId], done: Callable[[], None], /) -> None:
+        """Leave shards to another loop; ``done`` is called when nothing of them is open here."""
+        self._handover.forget(shards, done)
 
     def close(self) -> None:
         """Write everything to segments, and unlock the directory. Raise LogError if that fails; nothing is lost then."""

@@ -1,8 +1,8 @@
 """The owners of the shards that have moved between the loops of a log's directory: ``owners.json``.
 
 It is replaced as a whole, after the next owner's journal states the shards and before that owner acts. Without it every shard is
-where it is distributed to. It is read when no loop runs, and counts for a server with the same number of loops: for any other
-number, shards are distributed anew.
+where it is distributed to. It is read when no loop runs. For another number of loops shards are distributed anew, those that have
+moved in later epochs, and it is replaced before a loop starts: clients that know a leader epoch never go back to an older one.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ class MovedShards(Struct, frozen=True, forbid_unknown_fields=True):
     owners: dict[str, tuple[int, int]]
 
 
-def read_owners(data_dir: Path | str, storage: Storage = LOCAL) -> MovedShards | None:
+def read_owners(data_dir: Path | str, storage: Storage | None = None) -> MovedShards | None:
     """Return what was written last, or None if no shard ever moved. Raises DamagedLog."""
+    storage = storage or LOCAL
     path = f"{data_dir}/{NAME}"
     if not storage.exists(path):
         return None
@@ -39,9 +40,9 @@ def read_owners(data_dir: Path | str, storage: Storage = LOCAL) -> MovedShards |
         raise DamagedLog(path, 0, why) from None
 
 
-def write_owners(data_dir: Path | str, moved: MovedShards, storage: Storage = LOCAL) -> None:
+def write_owners(data_dir: Path | str, moved: MovedShards, storage: Storage | None = None) -> None:
     """Make the owners durable. Raises Unavailable; the former owners hold then."""
     try:
-        replace_file(storage, f"{data_dir}/{NAME}", msgspec.json.encode(moved) + b"\n")
+        replace_file(storage or LOCAL, f"{data_dir}/{NAME}", msgspec.json.encode(moved) + b"\n")
     except OSError as error:
         raise Unavailable(f"cannot write {data_dir}/{NAME}: {error}") from error

@@ -257,8 +257,8 @@ class MovedLog(Protocol):
     def take(self, ends: Sequence[ShardEnd], done: OnTaken, /) -> None:
         """Open shards that were released at ``ends``, here or by another loop. After an error, ``forget`` them."""
 
-    def forget(self, shards: Sequence[ShardId], /) -> None:
-        """Leave shards to another loop, whose ownership is durable."""
+    def forget(self, shards: Sequence[ShardId], done: Callable[[], None], /) -> None:
+        """Leave shards to another loop. ``done`` is called when nothing here reads or changes their files any more."""
 
 
 class InspectedLog(Protocol):

@@ -25,7 +25,8 @@ from coordinator_server.config import Config
 from coordinator_server.config.listeners import listener_specs
 from coordinator_server.config.values import declared_topics
 from coordinator_server.kinds import CATALOG, KINDS
-from coordinator_server.log.opening import Machine
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.opening import Machine, read_owners, write_owners
 from coordinator_server.log.shards import LoopShards
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.runtime import WriteOperation
@@ -33,7 +34,7 @@ from coordinator_server.server.cluster.catalog import SHARD
 from coordinator_server.server.cluster.catalog_roles import RoledCatalog
 from coordinator_server.server.cluster.nodes import Place
 from coordinator_server.server.cluster.operations import CREATE_INTERNAL_TOPIC, CREATE_PARTITIONS, DECLARE_TOPICS
-from coordinator_server.server.cluster.view import Endpoint, ViewNode
+from coordinator_server.server.cluster.view import Endpoint, ViewNode, moved_shards, view_of_loops
 from coordinator_server.server.composition import Fatal, Rooms, Site, nodes_before_joining, nodes_of, open_rooms
 from coordinator_server.server.environment import Environment
 from coordinator_server.server.errors import StartError, WrongProperties
@@ -232,10 +233,26 @@ class Daemon:
         store.when_failed(fatal)
         if shared is not None:
             self._site = self._site._replace(nodes=nodes_before_joining(config, store.meta.partitions), shared=shared)
+        elif place is None:
+            try:
+                self._use_owners()
+            except LogError:
+                store.close()
+                raise
         self._rooms = open_rooms(self._site, store)
         for ended in self._ended:
             self.loop_ended(*ended)
         return self._rooms
+
+    def _use_owners(self) -> None:
+        """Let the epochs of shards go on that moved while the server had several loops. Raises LogError."""
+        config, data_dir, storage = self._site.config, self._site.data_dir, self._site.environment.storage
+        moved = read_owners(data_dir, storage)
+        if moved is not None:
+            specs = listener_specs(config)
+            self._site.nodes.replace(view_of_loops(config.node_id, specs, [[0]] * len(specs), moved))
+            if moved.loops != 1:
+                write_owners(data_dir, moved_shards(self._site.nodes.view), storage)
 
     @property
     def _is_controller(self) -> bool:

@@ -146,6 +146,7 @@ COMMAND_LINES = [
     "shards list --data-dir {data}",
     "shards move {missing} --to 1 --data-dir {data}",
     "shards move --group {group} --to 0 --data-dir {data}",
+    "shards move --from 0 --to 1 --data-dir {data}",
     "users list --data-dir {data}",
     "users list --bootstrap {bootstrap}",
     "quotas list --data-dir {data}",

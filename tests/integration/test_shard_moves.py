@@ -165,8 +165,23 @@ def test_clients_work_while_shards_move(pair: Server) -> None:
     consumer.close()
 
 
+def test_operations_on_all_shards_find_each_once_while_shards_move(pair: Server) -> None:
+    """A backup takes what ``cut`` finds: a shard that no loop had would be missing in it."""
+    shards = {shard for shard in pair.control(op="owners")["owners"] if shard.startswith(("__consumer_offsets", "__cluster"))}
+    answers = 0
+    ends_s = time.monotonic() + 2
+    with ShardMover(pair, 0.0) as mover:
+        while time.monotonic() < ends_s or len(mover.moves) < 10 or answers < 10:
+            answer = pair.control(op="cut")
+            assert answer["ok"] or answer["temporary"], answer
+            if answer["ok"]:
+                answers += 1
+                found = [shard for loop in answer["cut"] for shard in loop["shards"] if shard in shards]
+                assert sorted(found) == sorted(shards)
+
+
 def test_nothing_is_lost_by_a_kill_while_shards_move(tmp_path: Path) -> None:
-    """Owners are where they were with as many loops; with another number all are distributed anew."""
+    """Owners are where they were with as many loops; with another number all are distributed anew, in later epochs."""
     groups = [f"group-{number}" for number in range(6)]
     expected = dict.fromkeys(groups, -1)
     with Server(tmp_path, TOPICS, loops=2) as server:
@@ -183,10 +198,14 @@ def test_nothing_is_lost_by_a_kill_while_shards_move(tmp_path: Path) -> None:
             server.start()
             assert {group: owner_of(server, group) for group in groups} == owners
             assert_kept(expected, positions(server, groups))
-        server.kill()
-        server.loops, server.port = 3, 0
-        server.start()
-        assert {group: owner_of(server, group) for group in groups} == {group: partition_for(group, 50) % 3 for group in groups}
+        epochs = leader_epochs(server)
+        for loops in (3, 1, 2):
+            server.kill()
+            server.loops, server.port = loops, 0
+            server.start()
+            earlier, epochs = epochs, leader_epochs(server)
+            assert [now - before for now, before in zip(epochs, earlier, strict=True)] == [before > 0 for before in earlier]
+        assert {group: owner_of(server, group) for group in groups} == {group: partition_for(group, 50) % 2 for group in groups}
         assert_kept(expected, positions(server, groups))
 
 
@@ -209,6 +228,13 @@ def test_a_shard_of_a_dead_loop_is_taken(tmp_path: Path) -> None:
         assert "shard-moved" in server.log()
         eventually(lambda: is_up(server, 1, 4))
         assert positions(server, [group, other]) == {group: 43, other: 42}
+
+
+def leader_epochs(server: Server) -> list[int]:
+    """Of the shards of groups, as clients see them."""
+    with Client(server.address) as client:
+        [topic] = client.ask(MetadataRequest([MetadataRequestTopic(name="__consumer_offsets")]), 9, MetadataResponse).topics
+    return [each.leader_epoch for each in topic.partitions]
 
 
 def has_created(address: tuple[str, int], name: str, errors: list[ErrorCode]) -> bool:

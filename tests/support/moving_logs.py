@@ -85,7 +85,7 @@ class MovingLogs:
         ends = self.release(source, shard)
         assert self.take(target, ends) is None
         self.own(shard, target)
-        self.stores[source].forget([shard])
+        self.stores[source].forget([shard], lambda: None)
         self.run()
 
     def release(self, loop: int, shard: ShardId) -> Sequence[ShardEnd]:

@@ -78,9 +78,10 @@ class NodeLog(SharedLog):
     def take(self, ends: Sequence[ShardEnd], done: OnTaken, /) -> None:
         raise AssertionError("a node takes shards as a member")
 
-    def forget(self, shards: Sequence[ShardId], /) -> None:
+    def forget(self, shards: Sequence[ShardId], done: Callable[[], None], /) -> None:
         for shard in shards:
             self._here.pop(shard, None)
+        done()
 
     def retention(self, history: History, rule: RetentionRule, /) -> NoRetention:
         return NoRetention()

@@ -144,11 +144,12 @@ class PostgresqlLog:
         self._opening[owned.shard] = owned
         self._start(self._open(owned), done)
 
-    def forget(self, shards: Sequence[ShardId], /) -> None:
-        """Leave shards to other owners: nothing of them stays in memory."""
+    def forget(self, shards: Sequence[ShardId], done: Callable[[], None], /) -> None:
+        """Leave shards to other owners: nothing of them stays in memory. ``done`` is called at once."""
         for shard in shards:
             self._opening.pop(shard, None)
             self._tails.pop(shard, None)
+        done()
 
     def release(self, shards: Sequence[ShardId], done: OnReleased, /) -> None:
         """Say how far shards are durable: the database has all of them."""
@@ -276,7 +277,7 @@ class PostgresqlLog:
                 self._topics.add(each.shard.topic)
                 self._tail(each).append(each.row, each.end_ms)
             elif isinstance(failure, Fenced):
-                self.forget([each.shard])
+                self.forget([each.shard], lambda: None)
 
     def _tail(self, row: Pending) -> Tail:
         tail = self._tails.get(row.shard)

@@ -139,7 +139,8 @@ def view_of_loops(
     """Return the view of a server's loops. ``ports`` has the bound port of each loop, for each of the listeners ``specs``.
 
     Loop i has the node id ``first_id + i``, and the i-th port after an advertised one. The shards in ``moved`` are where they were,
-    if there were as many loops; otherwise they are distributed like all others. Their epochs do not go back.
+    if there were as many loops; otherwise they are distributed like all others, in their next epochs. What is written down has to
+    say so before a loop starts: each start with another number counts on.
     """
     nodes = []
     for loop, bound in enumerate(zip(*ports, strict=True)):
@@ -156,3 +157,9 @@ def view_of_loops(
     for shard, (loop, epoch) in ((shard_named(name), owner) for name, owner in moved.owners.items()):
         owners[shard] = Owner(nodes[loop].id if is_same else view.owner_of(shard).node, epoch if is_same else epoch + 1)
     return View(moved.version + 1, tuple(nodes), owners)
+
+
+def moved_shards(view: View) -> MovedShards:
+    """Return what is written down of a view of loops."""
+    owners = {str(shard): (view.loop_of(shard), owner.epoch) for shard, owner in view.owners.items()}
+    return MovedShards(view.version, len(view.nodes), owners)

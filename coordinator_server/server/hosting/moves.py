@@ -6,7 +6,7 @@
     shards-loaded    of the next owner: wait for the loads
 
 A release that fails leaves everything as it was: the shards are loaded again. Shards that were taken and are not owned by a later
-view are let go. ``cut`` and other operations see a moved shard at one loop or at none.
+view are let go. Between the first step and the last one no loop has the shard: the supervisor runs no operation on all shards then.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Moves:
         self._store.take(ends, taken.set_result)
         error = await taken
         if error is not None:
-            self._store.forget(shards)
+            await self._let_go(shards)
             raise Refusal(f"loop {self._nodes.loop} cannot take the shards: {error}")
         self._taken.update(shards)
         return {}
@@ -110,18 +110,22 @@ class Moves:
         view = _READ_VIEW(request["view"])
         if not self._nodes.replace(view):
             return {}
-        for shard in sorted(self._taken):
+        taken, self._taken = sorted(self._taken), set()
+        for shard in taken:
             if self._nodes.owns(shard):
                 self.counts["in"] += not self._hosted.has_left(shard)
                 self._enter(shard)
-            else:
-                self._store.forget([shard])
-        self._taken.clear()
         gone = [shard for shard in self._hosted.left() if not self._nodes.owns(shard)]
-        self._store.forget(gone)
         self._hosted.forget(gone)
         self.counts["out"] += len(gone)
+        await self._let_go([*gone, *(shard for shard in taken if not self._nodes.owns(shard))])
         return {}
+
+    async def _let_go(self, shards: Sequence[ShardId]) -> None:
+        """Leave shards to another loop, and close what is open of them: the other one may take them then."""
+        closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._store.forget(shards, lambda: closed.set_result(None))
+        await closed
 
     def _enter(self, shard: ShardId) -> None:
         """Load a shard. Whoever has loaded the catalog leads."""

@@ -227,12 +227,7 @@ class NodeShards:
 
     def _leave(self, shard: ShardId, unloaded: Callable[[], None]) -> None:
         self._hosted.leave(shard)
-
-        def quiet() -> None:
-            self._store.forget([shard])
-            unloaded()
-
-        self._after_submit(quiet)
+        self._after_submit(lambda: self._store.forget([shard], unloaded))
 
     # The catalog's roles.
 

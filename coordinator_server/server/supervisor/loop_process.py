@@ -54,6 +54,10 @@ class Stage(Enum):
     GONE = "gone"
 
 
+class Unanswered(Refusal):
+    """A process that lives has not answered in time. It may run the operation later."""
+
+
 class _Asked(NamedTuple):
     """An operation that the process runs: set when it is done, and the pieces of its answer."""
 
@@ -139,7 +143,7 @@ class LoopProcess:
         self._link.send(Reload(changed))
 
     async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Run an operation of ``control.sock`` in the process. Raises Refusal if there is no answer."""
+        """Run an operation of ``control.sock`` in the process. Raises Refusal if there is no answer: Unanswered if it lives."""
         if not self.is_up:
             raise Refusal(f"loop {self.loop} is being started: try again in a moment", is_temporary=True)
         self._last_id += 1
@@ -149,7 +153,7 @@ class LoopProcess:
         try:
             await asyncio.wait_for(asked.done, ANSWERS_WITHIN_S)
         except TimeoutError:
-            raise Refusal(f"loop {self.loop} did not answer within {ANSWERS_WITHIN_S:.0f} s: look at the log") from None
+            raise Unanswered(f"loop {self.loop} did not answer within {ANSWERS_WITHIN_S:.0f} s: look at the log") from None
         finally:
             del self._asked[asked_id]
         return msgspec.json.decode(b"".join(asked.pieces), type=dict[str, Any])

@@ -6,8 +6,9 @@
     all other loops    use-view         they know it; the former owner lets go of the log
     next owner         use-view         begins to load: only now it answers and sends messages
 
-What fails before ``owners.json`` is written gives the shard back, in an epoch of its own. No loop is started during a move, so that
-one is started with the view that holds.
+What fails before ``owners.json`` is written gives the shard back, in an epoch of its own, after the next owner has closed what it
+took. No loop is started during a move, so that one is started with the view that holds. A loop that does not answer a step is
+killed: it might do it later, when another loop has the shard.
 
 {"op": "move-shard", "shard": "__consumer_offsets-7", "loop": 1}
 {"ok": true, "shard": "__consumer_offsets-7", "from": 0, "to": 1, "epoch": 2, "ms": 24}
@@ -25,13 +26,14 @@ import msgspec
 import structlog
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.opening import MovedShards, recover_dead_loop, write_owners
+from coordinator_server.log.opening import recover_dead_loop, write_owners
 from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId
-from coordinator_server.server.cluster.view import Owner, View
+from coordinator_server.server.cluster.view import Owner, View, moved_shards
 from coordinator_server.server.control.described_owners import described_owners
 from coordinator_server.server.hosting.moves import LOADED, RELEASE, TAKE, USE_VIEW
 from coordinator_server.server.local_operation import Operation, Refusal
-from coordinator_server.server.supervisor.loop_process import LoopProcess
+from coordinator_server.server.supervisor.loop_process import LoopProcess, Unanswered
+from coordinator_server.server.supervisor.shared_lock import SharedLock
 
 log = structlog.get_logger(__name__)
 
@@ -41,12 +43,14 @@ _ENCODE: Final = msgspec.msgpack.Encoder().encode
 class ShardMoves:
     """The moves of one server. ``view`` is the one that holds; ``processes`` has the newest process of each loop.
 
-    ``lock`` is held during a move, and whenever a loop is started.
+    ``lock`` is held during a move, and whenever a loop is started. ``places`` is had alone during a move; operations that need
+    the answers of all loops share it, so that they find each shard at one of them.
     """
 
     def __init__(self, data_dir: Path, view: View, partitions: Mapping[str, int], processes: Mapping[int, LoopProcess]) -> None:
         self.view = view
         self.lock = asyncio.Lock()
+        self.places = SharedLock()
         self._data_dir = data_dir
         self._partitions = partitions
         self._processes = processes
@@ -77,7 +81,7 @@ class ShardMoves:
         return ShardId(topic, int(number))
 
     async def _move(self, shard: ShardId, to: int) -> Mapping[str, Any]:
-        async with self.lock:
+        async with self.places.alone(), self.lock:
             source = self.view.loop_of(shard)
             if source == to:
                 return {"shard": str(shard), "from": to, "to": to, "epoch": self.view.owner_of(shard).epoch, "ms": 0}
@@ -87,10 +91,10 @@ class ShardMoves:
             ends = await (self._released(former, shard) if former.is_up else self._recovered(former, shard))
             view = self._with_owner(shard, to, 1)
             try:
-                await _ask(target, {"op": TAKE, "shards": [shard], "ends": ends})
+                await _step(target, {"op": TAKE, "shards": [shard], "ends": ends})
                 await asyncio.to_thread(self._write, view)
             except (Refusal, LogError) as failure:
-                await self._give_back(shard, former, ends)
+                await self._give_back(shard, target, former, ends)
                 raise Refusal(str(failure), is_temporary=True) from None
             await self._use(view, last=target)
         await _ask(target, {"op": LOADED, "shards": [shard]})
@@ -106,7 +110,7 @@ class ShardMoves:
                 raise Refusal(f"loop {loop} is being started: try again in a moment", is_temporary=True)
 
     async def _released(self, former: LoopProcess, shard: ShardId) -> Sequence[ShardEnd]:
-        answer = await _ask(former, {"op": RELEASE, "shards": [shard]})
+        answer = await _step(former, {"op": RELEASE, "shards": [shard]})
         return msgspec.convert(answer["ends"], list[ShardEnd])
 
     async def _recovered(self, former: LoopProcess, shard: ShardId) -> Sequence[ShardEnd]:
@@ -126,39 +130,49 @@ class ShardMoves:
 
     def _write(self, view: View) -> None:
         """Make a view durable. Raises LogError."""
-        owners = {str(shard): (view.loop_of(shard), owner.epoch) for shard, owner in view.owners.items()}
-        write_owners(self._data_dir, MovedShards(view.version, len(view.nodes), owners))
+        write_owners(self._data_dir, moved_shards(view))
 
     async def _use(self, view: View, last: LoopProcess) -> None:
-        """Let all loops use a view, its new owner after the others. One that dies gets it when it is started."""
+        """Let all loops use a view, its new owner after the others. One that is down gets it when it is started."""
         self.view = view
         request = {"op": USE_VIEW, "view": _ENCODE(view)}
-        others = [each.ask(request) for each in self._processes.values() if each is not last and each.is_up]
-        await asyncio.gather(*others, return_exceptions=True)
-        try:
-            await _ask(last, request)
-        except Refusal as refused:
-            log.warning("view-not-used", loop=last.loop, why=str(refused), action="it gets the view when it is started")
+        await asyncio.gather(*(_told(each, request) for each in self._processes.values() if each is not last))
+        await _told(last, request)
 
-    async def _give_back(self, shard: ShardId, former: LoopProcess, ends: Sequence[ShardEnd]) -> None:
-        """Let the former owner go on. If it is dead, or dies of this, its next process owns the shard and recovers it."""
-        if not former.is_up:
-            return
+    async def _give_back(self, shard: ShardId, target: LoopProcess, former: LoopProcess, ends: Sequence[ShardEnd]) -> None:
+        """Let the former owner go on. If it is down, or dies of this, its next process owns the shard and recovers it."""
         # The epoch and the version of the move that failed may be known already.
-        view = self._with_owner(shard, former.loop, 2)
+        view = self.view = self._with_owner(shard, former.loop, 2)
+        await _told(target, {"op": USE_VIEW, "view": _ENCODE(view)})
         try:
-            await _ask(former, {"op": TAKE, "shards": [shard], "ends": ends})
+            if former.is_up:
+                await _step(former, {"op": TAKE, "shards": [shard], "ends": ends})
         except Refusal as refused:
-            log.error(
-                "loop-killed", loop=former.loop, why=f"it cannot take {shard} back: {refused}", action="it is started again"
-            )
-            former.kill()
-            return
+            _kill(former, f"it cannot take {shard} back: {refused}")
         try:
             await asyncio.to_thread(self._write, view)
         except LogError as failure:
             log.warning("owners-not-written", why=str(failure), action="the next start of the server has the owners before")
         await self._use(view, last=former)
+
+
+async def _told(process: LoopProcess, request: Mapping[str, Any]) -> None:
+    """Let a loop use a view. One that is down, or does not use it, gets it when it is started."""
+    try:
+        if process.is_up:
+            await _ask(process, request)
+    except Refusal as refused:
+        if process.is_up:
+            _kill(process, f"it does not use the present owners: {refused}")
+
+
+async def _step(process: LoopProcess, request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the answer of a loop. Raises Refusal if it refuses, or does not answer; then it is killed."""
+    try:
+        return await _ask(process, request)
+    except Unanswered as silent:
+        _kill(process, f"{request['op']}: {silent}")
+        raise
 
 
 async def _ask(process: LoopProcess, request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -167,3 +181,8 @@ async def _ask(process: LoopProcess, request: Mapping[str, Any]) -> Mapping[str,
     if not answer["ok"]:
         raise Refusal(answer["error"], is_temporary=answer.get("temporary", False))
     return answer
+
+
+def _kill(process: LoopProcess, why: str) -> None:
+    log.error("loop-killed", loop=process.loop, why=why, action="it is started again")
+    process.kill()

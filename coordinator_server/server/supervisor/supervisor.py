@@ -30,10 +30,10 @@ import structlog
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import listener_specs
 from coordinator_server.log.errors import Unavailable
-from coordinator_server.log.opening import InheritedLock, MovedShards, await_orphans, take_for_loops
+from coordinator_server.log.opening import InheritedLock, MovedShards, await_orphans, take_for_loops, write_owners
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import Meta
-from coordinator_server.server.cluster.view import View, view_of_loops
+from coordinator_server.server.cluster.view import View, moved_shards, view_of_loops
 from coordinator_server.server.control.control_socket import ControlSocket
 from coordinator_server.server.control.described_loops import LoopPlace, described_loop
 from coordinator_server.server.control.pipeline_reports import PipelineReports
@@ -105,14 +105,17 @@ class Supervisor:
             await_orphans(self._data_dir)
             self._sockets = bind_listeners(self.listeners, self._loops, self._inherited)
         has_logins = any(each.protocol.has_sasl for each in self.listeners)
-        first = View(0, ())
+        first, before = View(0, ()), self._loops
 
         def distribute(moved: MovedShards | None) -> Callable[[ShardId], int]:
-            nonlocal first
+            nonlocal first, before
+            before = before if moved is None else moved.loops
             first = view_of_loops(self._config.node_id, self.listeners, self.ports, moved)
             return first.loop_of
 
         self._lock, meta = take_for_loops(self._data_dir, self._config, self._loops, distribute, has_logins=has_logins)
+        if before != self._loops:
+            write_owners(self._data_dir, moved_shards(first))
         self._moves = ShardMoves(self._data_dir, first, meta.partitions, self._processes)
         for loop in range(self._loops):
             await self._start(loop)
@@ -250,13 +253,22 @@ class Supervisor:
                 self.failed.set()
             return
         delay = self._restarts[process.loop].after_death(exit_code, asyncio.get_running_loop().time())
-        action = "the server ends" if delay is None else f"it is started again in {delay} s"
-        log.error("loop-died", loop=process.loop, pid=process.pid, exit_code=exit_code, action=action)
+        log.error("loop-died", loop=process.loop, pid=process.pid, exit_code=exit_code, action=self._action(process.loop, delay))
         if delay is None:
             self._failure_code = WrongProperties.exit_code if exit_code == WrongProperties.exit_code else 1
             self.failed.set()
         else:
             self._spawn(self._start_again(process.loop, delay))
+
+    def _action(self, loop: int, delay: float | None) -> str:
+        if delay is None:
+            return "the server ends"
+        again = f"it is started again in {delay} s"
+        if not delay:
+            return again
+        other = next(each for each in self._processes if each != loop)
+        move = f"coordinator-server shards move --from {loop} --to {other} --data-dir {self._data_dir}"
+        return f"{again}. If it dies again and again, its shards can be moved: {move}"
 
     async def _start_again(self, loop: int, delay: float) -> None:
         with contextlib.suppress(TimeoutError):
@@ -268,8 +280,9 @@ class Supervisor:
     # All loops.
 
     async def _ask_all(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        asked = dealt(request, self._moves.view)
-        answers = await asyncio.gather(*(self._processes[loop].ask(part) for loop, part in sorted(asked.items())))
+        async with self._moves.places.shared():
+            asked = dealt(request, self._moves.view)
+            answers = await asyncio.gather(*(self._processes[loop].ask(part) for loop, part in sorted(asked.items())))
         whole = merged(answers)
         if not whole.pop("ok"):
             raise Refusal(whole["error"], is_temporary=whole.get("temporary", False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from coordinator_server.log.errors import DamagedLog, LogError, Unavailable
 from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId
 from tests.support.log import DATA, OpenLog, append, shard, values
 from tests.support.storage import SimulatedDisk
+from tests.unit.log.layers.test_retention import Shard
 
 A, B = shard(0), shard(1)
 
@@ -46,6 +48,13 @@ class Loops:
         self.logs[loop].run()
         return outcome[0]
 
+    def forget(self, loop: int, *shards: ShardId) -> None:
+        closed: list[bool] = []
+        self.logs[loop].store.forget(shards, lambda: closed.append(True))
+        assert closed == []
+        self.logs[loop].run()
+        assert closed == [True]
+
 
 @pytest.fixture
 def loops() -> Loops:
@@ -58,7 +67,7 @@ def test_the_next_owner_goes_on_where_the_former_one_ended(loops: Loops) -> None
     ends = loops.release(0, A)
     assert loops.take(1, ends) is None
     loops.owners[A] = 1
-    loops.logs[0].store.forget([A])
+    loops.forget(0, A)
 
     assert loops.logs[1].append(append(0, 3, b"b")) is None
     assert values(loops.logs[1].store.read(A, 0)) == [b"a"] * 3 + [b"b"]
@@ -115,12 +124,42 @@ def test_a_journal_without_room_takes_nothing(loops: Loops) -> None:
     ends = loops.release(0, A)
     loops.disk.fail("pwrite", errno.ENOSPC, "journal/loop-1")
     assert isinstance(loops.take(1, ends), Unavailable)
-    loops.logs[1].store.forget([A])
+    loops.forget(1, A)
     loops.disk.mend()
 
     assert loops.take(0, ends) is None
     assert loops.logs[0].append(append(0, 1)) is None
     assert loops.logs[1].store.shards() == []
+
+
+def test_retention_removes_nothing_of_a_shard_that_is_released_meanwhile(tmp_path: Path) -> None:
+    """It has begun with it: another loop has listed its files since."""
+    aged = Shard(tmp_path)
+    aged.restart()
+    aged.layer(2)
+    aged.layer(4)
+    [log] = aged.store.logs()
+
+    def released() -> int:
+        log.close()
+        return 1000
+
+    assert aged.check(now_ms=released) == []
+    assert aged.segments() == list(range(7))
+    assert [path.name for path in sorted(aged.path.glob("layer-*"))] == [f"layer-{2:020d}", f"layer-{4:020d}"]
+    aged.store.close()
+
+
+def test_what_is_forgotten_is_closed(loops: Loops) -> None:
+    """Its retention removes nothing any more: the former owner has taken it back."""
+    assert loops.logs[0].append(append(0, 0)) is None
+    ends = loops.release(0, A)
+    assert loops.take(1, ends) is None
+    [log] = [each for each in loops.logs[1].store.logs() if each.shard == A]
+    assert not log.is_released
+    loops.forget(1, A)
+
+    assert log.is_released
 
 
 def test_a_log_that_is_closed_refuses_what_waits(loops: Loops) -> None:

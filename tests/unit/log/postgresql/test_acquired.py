@@ -80,7 +80,7 @@ def test_a_shard_that_is_left_meanwhile_is_not_acquired(node: Postgresql) -> Non
     async def leave() -> None:
         node.store.acquire(Ownership(A, 0), outcome.append)
         await asyncio.sleep(0.05)
-        node.store.forget([A])
+        node.store.forget([A], lambda: None)
         await node.store.settled()
 
     node.loop.run_until_complete(leave())
@@ -115,7 +115,7 @@ def test_shards_that_a_loop_has_released_are_taken(node: Postgresql) -> None:
     released: list[Any] = []
     node.store.release([A, B, C], released.append)
     node.run()
-    node.store.forget([A, B, C])
+    node.store.forget([A, B, C], lambda: None)
     taken: list[LogError | None] = []
     node.store.take(released[0], taken.append)
     node.run()

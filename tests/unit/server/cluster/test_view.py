@@ -11,8 +11,10 @@ import msgspec
 import pytest
 
 import coordinator_server
+from coordinator_server.config import Config
 from coordinator_server.config.listeners import listener_specs
 from coordinator_server.config.load import load
+from coordinator_server.log.opening import MovedShards
 from coordinator_server.log.shards import ShardId
 from coordinator_server.server.cluster.nodes import Nodes
 from coordinator_server.server.cluster.view import (
@@ -22,6 +24,7 @@ from coordinator_server.server.cluster.view import (
     Owner,
     View,
     ViewNode,
+    moved_shards,
     view_of_loops,
 )
 from tests.support.views import loops_nodes, loops_view
@@ -72,6 +75,19 @@ def test_a_shard_that_moved_has_another_owner_and_a_later_leader_epoch() -> None
     assert view.leaders("orders", range(3)) == [(1, 0), (2, 0), (1, 0)]
     assert [view.owner_of(ShardId(OFFSETS, each)).leader_epoch for each in (1, 2)] == [0, 4]
     assert (view.controller, view.controller_id) == (1, 2)
+
+
+def test_epochs_go_on_from_one_number_of_loops_to_the_next() -> None:
+    """Clients ignore an older leader epoch: they would ask a former owner for ever. As many loops have the same owners."""
+    shard, moved = ShardId(OFFSETS, 1), MovedShards(4, 2, {f"{OFFSETS}-1": (0, 3)})
+    specs, epochs = listener_specs(Config()), [3]
+    for loops in (2, 3, 4, 4, 1, 2, 2):
+        view = view_of_loops(1, specs, [range(9092, 9092 + loops)], moved)
+        is_same, moved = loops == moved.loops, moved_shards(view)
+        epochs.append(view.owner_of(shard).epoch)
+        assert epochs[-1] == epochs[-2] + (not is_same)
+        assert view.loop_of(shard) == (0 if len(epochs) == 2 else 1 % loops)
+        assert (moved.loops, moved.owners) == (loops, {str(shard): (view.loop_of(shard), epochs[-1])})
 
 
 def test_a_view_is_replaced_by_newer_ones_only() -> None:

@@ -200,6 +200,23 @@ async def test_a_loop_that_says_why_it_ends_ends_the_server(site: Site) -> None:
     assert site.processes[0].told[-1] == "terminate"
 
 
+async def test_a_loop_that_dies_again_says_how_to_move_its_shards(site: Site) -> None:
+    """The first restart is quicker than any move: its line does not."""
+    await site.start()
+    await site.serve()
+
+    with capture_logs() as lines:
+        site.processes[1].end(KILLED)
+        await asyncio.wait_for(site.has_restarted.wait(), 10)
+        site.processes[-1].end(KILLED)
+        await turns()
+
+    first, second = [line["action"] for line in lines if line["event"] == "loop-died"]
+    assert first == "it is started again in 0.0 s"
+    assert second.startswith("it is started again in 0.5 s. ")
+    assert second.endswith(f"coordinator-server shards move --from 1 --to 0 --data-dir {site.data_dir}")
+
+
 @pytest.mark.parametrize(("codes", "result"), [((0, 0), 0), ((0, -15), 0), ((0, 1), 1), ((-9, 0), 1)])
 async def test_all_loops_end_with_the_server(site: Site, codes: tuple[int, int], result: int) -> None:
     """One that could not end in order makes the server's own exit code; its ports are free, and none is started again."""
