@@ -121,8 +121,6 @@ def _group(group: Group) -> Iterator[str]:
     if group.epoch is not None:
         target = f"target of epoch {group.assignment_epoch}"
         yield f"  group {group.group_id}: epoch {group.epoch}, {target}, {group.state}, members {len(group.members)}"
-    elif group.type != "classic":
-        yield f"  group {group.group_id}: {group.type}, not served, records {len(group.records)}"
     elif group.generation is None:
         yield f"  group {group.group_id}: offsets only"
     else:

@@ -9,7 +9,7 @@ from coordinator_server.config.load import load
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.streams.answer import WithMissingTopics
 from coordinator_server.group.streams.group import StreamsGroup
-from protocol.coordinator_records import CoordinatorRecord
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
@@ -140,3 +140,21 @@ class Streaming:
 def listed(tasks: Tasks) -> list[TaskIds]:
     """Tasks as in a request."""
     return [TaskIds(*each) for each in tasks.items()]
+
+
+def streams_life() -> list[list[tuple[bytes, bytes | None]]]:
+    """The records of group ``g``, an operation at a time: two members with standby replicas; then the second one leaves."""
+    operations: list[list[tuple[bytes, bytes | None]]] = []
+    beats = StreamsBeats(config_of(group_streams_num_standby_replicas="1"), t=2, log=2)
+    beats.topology = topology(0, "t", stores=("log",))
+
+    def note() -> None:
+        if beats.records:
+            operations.append([(GROUP_SERDE.encode_key(each), GROUP_SERDE.encode_value(each)) for each in beats.records])
+            beats.records.clear()
+
+    first, second = beats.member("a"), beats.member("b")
+    for step in (first.join, second.join, *[first.beat_with_tasks, second.beat_with_tasks] * 3, second.leave):
+        step()
+        note()
+    return operations

@@ -64,7 +64,9 @@ def _row(wait: Wait, names: dict[bytes, str]) -> dict[str, Any]:
 
 
 def _step(row: dict[str, Any], names: dict[bytes, str]) -> MemberStep:
-    partitions, revoking = (tuple(_owned(each, names) for each in row[name]) for name in ("partitions", "revoking"))
+    # A task has no id.
+    kinds = ([each for each in row[name] if each["topic_id"] is not None] for name in ("partitions", "revoking"))
+    partitions, revoking = (tuple(_owned(each, names) for each in kind) for kind in kinds)
     of_member = (row["group_id"], row["member_id"], row["state"], row["member_epoch"], row["previous_epoch"])
     return MemberStep(StepKind(row["what"]), *of_member, partitions, revoking)
 

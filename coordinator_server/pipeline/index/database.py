@@ -22,7 +22,7 @@ from typing import Final
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.job_lock import job_lock
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """The format of the tables, and of the structs in them. An index of another one is made again."""
 DATABASE: Final = "index.sqlite"
 LOCK: Final = "index.lock"

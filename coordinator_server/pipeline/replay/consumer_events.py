@@ -1,5 +1,5 @@
-"""The events of a consumer group (KIP-848) or share group (KIP-932) from its records: epochs, and what each member gives up, gets
-and waits for; of a share group also which share partitions are initialized and deleted.
+"""The events of a consumer group (KIP-848), share group (KIP-932) or streams group (KIP-1071) from its records: epochs, and what
+each member gives up, gets and waits for; of a share group also which share partitions are initialized and deleted.
 
 A rebalance of such a group is a sequence of steps, one member at a time. It is over when every member has the target of the group's
 epoch, and nothing else.
@@ -12,9 +12,17 @@ from typing import Final
 
 from msgspec import Struct
 
-from coordinator_server.pipeline.states.member_steps import STABLE, MemberStep, StepKind, Waits, WaitsState, member_step
+from coordinator_server.pipeline.states.member_steps import (
+    STABLE,
+    MemberStep,
+    StepKind,
+    Waits,
+    WaitsState,
+    member_step,
+    shown_topic,
+)
 from coordinator_server.pipeline.states.shown_group import NamesOfTopics
-from protocol.fields import Message, uuid_text
+from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
     ConsumerGroupMemberMetadataKey,
     ConsumerGroupMetadataKey,
@@ -30,6 +38,13 @@ from protocol.messages.share_group_records import (
     ShareGroupStatePartitionMetadataValue,
     ShareGroupTargetAssignmentMetadataKey,
     ShareGroupTargetAssignmentMetadataValue,
+)
+from protocol.messages.streams_group_records import (
+    StreamsGroupMemberMetadataKey,
+    StreamsGroupMetadataKey,
+    StreamsGroupMetadataValue,
+    StreamsGroupTargetAssignmentMetadataKey,
+    StreamsGroupTargetAssignmentMetadataValue,
 )
 
 EPOCH: Final = "epoch"
@@ -116,8 +131,8 @@ class ConsumerEvents:
         """Take the group's next record, and return its events."""
         match key, value:
             case (
-                (ConsumerGroupMetadataKey() | ShareGroupMetadataKey()),
-                (ConsumerGroupMetadataValue() | ShareGroupMetadataValue()) as group,
+                (ConsumerGroupMetadataKey() | ShareGroupMetadataKey() | StreamsGroupMetadataKey()),
+                (ConsumerGroupMetadataValue() | ShareGroupMetadataValue() | StreamsGroupMetadataValue()) as group,
             ):
                 self._epoch, self._epoch_ms = group.epoch, at_ms
                 if self._members:
@@ -125,16 +140,24 @@ class ConsumerEvents:
                 else:
                     self._since_ms = None
                 yield ConsumerEvent(EPOCH, group.epoch, len(self._members))
-            case ((ConsumerGroupMetadataKey() | ShareGroupMetadataKey()), None):
+            case ((ConsumerGroupMetadataKey() | ShareGroupMetadataKey() | StreamsGroupMetadataKey()), None):
                 self._since_ms = None
                 yield ConsumerEvent(DELETED)
             case (
-                (ConsumerGroupTargetAssignmentMetadataKey() | ShareGroupTargetAssignmentMetadataKey()),
-                (ConsumerGroupTargetAssignmentMetadataValue() | ShareGroupTargetAssignmentMetadataValue()) as target,
+                (
+                    ConsumerGroupTargetAssignmentMetadataKey()
+                    | ShareGroupTargetAssignmentMetadataKey()
+                    | StreamsGroupTargetAssignmentMetadataKey()
+                ),
+                (
+                    ConsumerGroupTargetAssignmentMetadataValue()
+                    | ShareGroupTargetAssignmentMetadataValue()
+                    | StreamsGroupTargetAssignmentMetadataValue()
+                ) as target,
             ):
                 if at_ms != self._epoch_ms:
                     yield ConsumerEvent(TARGET, target.assignment_epoch, len(self._members), after_ms=at_ms - self._epoch_ms)
-            case (ConsumerGroupMemberMetadataKey() | ShareGroupMemberMetadataKey()) as named, _:
+            case (ConsumerGroupMemberMetadataKey() | ShareGroupMemberMetadataKey() | StreamsGroupMemberMetadataKey()) as named, _:
                 (self._members.discard if value is None else self._members.add)(named.member_id)
             case ShareGroupStatePartitionMetadataKey(), _:
                 assert value is None or isinstance(value, ShareGroupStatePartitionMetadataValue)
@@ -195,7 +218,7 @@ class ConsumerEvents:
         )
 
     def _shown(self, partitions: Iterable[Partition]) -> tuple[str, ...]:
-        named = sorted((self._names.get(topic_id) or uuid_text(topic_id), partition) for topic_id, partition in partitions)
+        named = sorted((shown_topic(topic_id, self._names), partition) for topic_id, partition in partitions)
         return tuple(f"{topic}-{partition}" for topic, partition in named)
 
 

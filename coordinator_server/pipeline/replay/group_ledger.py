@@ -39,6 +39,7 @@ from protocol.fields import Message
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataKey, ConsumerGroupMemberMetadataValue
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
 from protocol.messages.share_group_records import ShareGroupMemberMetadataKey, ShareGroupMemberMetadataValue
+from protocol.messages.streams_group_records import StreamsGroupMemberMetadataKey, StreamsGroupMemberMetadataValue
 from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, Record, iter_records
 
 OPERATORS: Final = ("coordinator-server-cli", "adminclient-")
@@ -196,7 +197,7 @@ class GroupLedger:
             self._clients |= joined
             self._gone -= joined.keys()
             self._has_had_members = True
-        elif isinstance(key, ConsumerGroupMemberMetadataKey | ShareGroupMemberMetadataKey):
+        elif isinstance(key, ConsumerGroupMemberMetadataKey | ShareGroupMemberMetadataKey | StreamsGroupMemberMetadataKey):
             self._gone.add(key.member_id)
 
     def _group_event(self, at_ms: int, value: GroupMetadataValue | None, by: Change | None) -> Event:
@@ -241,6 +242,8 @@ def clients_of(key: Message, value: Message | None) -> dict[str, Client]:
             return {member_id: Client(consumer.client_id, _host(consumer.client_host), consumer.instance_id)}
         case ShareGroupMemberMetadataKey(member_id=member_id), ShareGroupMemberMetadataValue() as share:
             return {member_id: Client(share.client_id, _host(share.client_host))}
+        case StreamsGroupMemberMetadataKey(member_id=member_id), StreamsGroupMemberMetadataValue() as streams:
+            return {member_id: Client(streams.client_id, _host(streams.client_host), streams.instance_id)}
     return {}
 
 

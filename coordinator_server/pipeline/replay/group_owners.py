@@ -7,6 +7,7 @@ During a rebalance of a classic group it is owned by the member of the last gene
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 
@@ -15,15 +16,19 @@ from coordinator_server.pipeline.input.files import batches_before
 from coordinator_server.pipeline.replay.group_events import Client
 from coordinator_server.pipeline.replay.group_ledger import clients_of, group_records
 from coordinator_server.pipeline.states.groups import assigned_partitions
-from coordinator_server.pipeline.states.member_steps import StepKind, member_step
+from coordinator_server.pipeline.states.member_steps import StepKind, member_step, shown_topic
 from coordinator_server.pipeline.states.shown_group import NamesOfTopics
-from protocol.fields import Message, uuid_text
+from protocol.fields import Message
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataKey
 from protocol.messages.consumer_protocol import CONSUMER
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
 from protocol.messages.share_group_records import ShareGroupMemberMetadataKey
+from protocol.messages.streams_group_records import StreamsGroupMemberMetadataKey
 
 Position = tuple[str, int]
+
+
+_MEMBERS: Final = (ConsumerGroupMemberMetadataKey, ShareGroupMemberMetadataKey, StreamsGroupMemberMetadataKey)
 
 
 class Ownership(Struct, frozen=True):
@@ -69,7 +74,7 @@ class Owners:
         joined = clients_of(key, value)
         if isinstance(key, GroupMetadataKey):
             self._gone |= self._clients.keys() - joined.keys()
-        elif isinstance(key, ConsumerGroupMemberMetadataKey | ShareGroupMemberMetadataKey) and not joined:
+        elif isinstance(key, _MEMBERS) and not joined:
             self._gone.add(key.member_id)
         self._clients |= joined
         self._gone -= joined.keys()
@@ -86,7 +91,7 @@ class Owners:
                 held = {each.member_id: _listed(assigned_partitions(each.assignment) or {}) for each in value.members}
             yield from self._change({**dict.fromkeys(self._held, frozenset()), **held}, at_ms)
         elif step is not None and step.kind is not StepKind.TARGET:
-            positions = {(self._names.get(topic_id) or uuid_text(topic_id), number) for topic_id, number in step.held}
+            positions = {(shown_topic(topic_id, self._names), number) for topic_id, number in step.held}
             yield from self._change({step.member_id: frozenset(positions)}, at_ms)
 
     def open(self) -> Iterator[Ownership]:

@@ -14,10 +14,15 @@ from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey
 from protocol.messages.group_records import GroupMetadataKey, OffsetCommitKey
 from protocol.messages.share_group_records import ShareGroupMetadataKey
+from protocol.messages.streams_group_records import StreamsGroupMetadataKey
 from protocol.record_batch import iter_records, read_header
 
 # The record of a group's epoch, by type of the group.
-_EPOCH_KEYS: Final = {"consumer": ConsumerGroupMetadataKey, "share": ShareGroupMetadataKey}
+_EPOCH_KEYS: Final = {
+    "consumer": ConsumerGroupMetadataKey,
+    "share": ShareGroupMetadataKey,
+    "streams": StreamsGroupMetadataKey,
+}
 
 
 class Change(Struct, omit_defaults=True):

@@ -10,13 +10,14 @@ import msgspec
 from coordinator_server.config import Config
 from coordinator_server.group.common.settings import SettingsOfGroups
 from coordinator_server.group.consumer.type import ConsumerType
-from coordinator_server.group.group_type import GroupContext
+from coordinator_server.group.group_type import GroupContext, GroupType
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.share.type import ShareType
+from coordinator_server.group.streams.type import StreamsType
 from coordinator_server.machine.digest import StateDigest, digest_text
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.states.changes import LastChanges
-from coordinator_server.pipeline.states.consumer_groups import fill_group, fill_share_group
+from coordinator_server.pipeline.states.consumer_groups import fill_group, fill_share_group, fill_streams_group
 from coordinator_server.pipeline.states.shown_group import Group, Member, NamesOfTopics, Offset
 from coordinator_server.pipeline.states.state import NoTime, no_id, replay_into
 from coordinator_server.runtime.loader import BatchReplay
@@ -90,10 +91,7 @@ def groups_of(shard: GroupShard, changes: LastChanges | None = None, names: Name
     for group_id, group_type in shard.groups.others.items():
         group = groups.setdefault(group_id, Group(group_id))
         group.type = group_type.name
-        if isinstance(group_type, ConsumerType):
-            fill_group(group, group_type.groups.by_id[group_id], names)
-        elif isinstance(group_type, ShareType):
-            fill_share_group(group, group_type.groups.by_id[group_id], names)
+        _fill(group, group_type, names)
         if changes is not None:
             group.changed = changes.of_epoch(group_id, group_type.name)
         group.records = {name: digest_text(item) for name, item in sorted(group_type.digest_items(group_id, LATEST).items())}
@@ -111,6 +109,15 @@ def groups_of(shard: GroupShard, changes: LastChanges | None = None, names: Name
         if group_id in groups:
             groups[group_id].digest = digest
     return [groups[group_id] for group_id in sorted(groups)]
+
+
+def _fill(group: Group, group_type: GroupType, names: NamesOfTopics) -> None:
+    if isinstance(group_type, ConsumerType):
+        fill_group(group, group_type.groups.by_id[group.group_id], names)
+    elif isinstance(group_type, ShareType):
+        fill_share_group(group, group_type.groups.by_id[group.group_id], names)
+    elif isinstance(group_type, StreamsType):
+        fill_streams_group(group, group_type.groups.by_id[group.group_id])
 
 
 def assigned_partitions(data: bytes) -> dict[str, list[int]] | None:

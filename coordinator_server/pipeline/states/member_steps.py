@@ -1,10 +1,11 @@
-"""The steps by which members of a consumer group (KIP-848) or share group (KIP-932) come to their assignments, as the log has them,
-and who waits for whom.
+"""The steps by which members of a consumer group (KIP-848), share group (KIP-932) or streams group (KIP-1071) come to their
+assignments, as the log has them, and who waits for whom.
 
 A member's target is what the assignor gives it. The member first revokes what is not in its target, then adopts the target's epoch,
 and gets each partition when the members that had it have given it up. A member whose record has the state UNRELEASED_PARTITIONS
 waits for those members (``CurrentAssignmentBuilder`` in Kafka).
-Members of a share group take records of the same partitions, so none of them waits.
+Members of a share group take records of the same partitions, so none of them waits. The members of a streams group have tasks in
+place of partitions; who waits for a task is not followed.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, GROUP_SERDE, KeyedSerde
-from protocol.fields import Message
+from protocol.fields import Message, uuid_text
 from protocol.messages.consumer_group_records import (
     ConsumerGroupCurrentMemberAssignmentKey,
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -35,6 +37,16 @@ from protocol.messages.share_group_records import (
     ShareGroupTargetAssignmentMemberKey,
     ShareGroupTargetAssignmentMemberValue,
     ShareGroupTargetAssignmentMetadataKey,
+)
+from protocol.messages.streams_group_records import (
+    StreamsGroupCurrentMemberAssignmentKey,
+    StreamsGroupCurrentMemberAssignmentValue,
+    StreamsGroupMemberMetadataKey,
+    StreamsGroupMetadataKey,
+    StreamsGroupTargetAssignmentMemberKey,
+    StreamsGroupTargetAssignmentMemberValue,
+    StreamsGroupTargetAssignmentMetadataKey,
+    StreamsGroupTopologyKey,
 )
 
 CONSUMER_KEYS: Final = frozenset(
@@ -56,8 +68,19 @@ SHARE_KEYS: Final = frozenset(
         ShareGroupStatePartitionMetadataKey,
     }
 )
+STREAMS_KEYS: Final = frozenset(
+    {
+        StreamsGroupMetadataKey,
+        StreamsGroupMemberMetadataKey,
+        StreamsGroupTargetAssignmentMetadataKey,
+        StreamsGroupTargetAssignmentMemberKey,
+        StreamsGroupCurrentMemberAssignmentKey,
+        StreamsGroupTopologyKey,
+    }
+)
 HISTORY_SERDE: Final = KeyedSerde(
-    *CLASSIC_GROUP_SERDE.types.values(), *(pair for pair in GROUP_SERDE.types.values() if pair[0] in CONSUMER_KEYS | SHARE_KEYS)
+    *CLASSIC_GROUP_SERDE.types.values(),
+    *(pair for pair in GROUP_SERDE.types.values() if pair[0] in CONSUMER_KEYS | SHARE_KEYS | STREAMS_KEYS),
 )
 """The record types of groups that have a history. Those of other group types are unknown to it."""
 STABLE: Final = "Stable"
@@ -65,7 +88,27 @@ UNREVOKED: Final = "UnrevokedPartitions"
 UNRELEASED: Final = "UnreleasedPartitions"
 STATES: Final = {0: STABLE, 1: UNREVOKED, 2: UNRELEASED}
 UNKNOWN_STATE: Final = "Unknown"
+STREAMS_STATES: Final = {1: STABLE, 2: "UnrevokedTasks", 3: "UnreleasedTasks"}
 NO_EPOCH: Final = -1
+
+
+# No topic has the id of zeros, with which that of a task begins.
+_TASK_ID: Final = bytes(16)
+
+
+def task_id(kind: str, subtopology_id: str) -> bytes:
+    """Return what stands for the topic id where a partition is a task: ``kind`` is "", "standby " or "warm-up "."""
+    return _TASK_ID + f"{kind}task {subtopology_id}".encode()
+
+
+def task_text(topic_id: bytes) -> str | None:
+    """Return the text of a task's id; None for a topic's."""
+    return topic_id[len(_TASK_ID) :].decode() if len(topic_id) > len(_TASK_ID) else None
+
+
+def shown_topic(topic_id: bytes, names: NamesOfTopics) -> str:
+    """Return the name of a topic, or its id, or the text of a task."""
+    return task_text(topic_id) or names.get(topic_id) or uuid_text(topic_id)
 
 
 class StepKind(StrEnum):
@@ -77,7 +120,7 @@ class StepKind(StrEnum):
 
 
 class Owned(NamedTuple):
-    """A partition of an assignment. ``epoch`` is that in which the member got it; None if the record does not say it."""
+    """A partition of an assignment, or a task. ``epoch`` is that in which the member got it; None if the record does not say it."""
 
     topic_id: bytes
     partition: int
@@ -127,8 +170,33 @@ def member_step(key: Message, value: Message | None) -> MemberStep | None:
                 _owned(current.assigned_partitions),
                 _owned(getattr(current, "partitions_pending_revocation", ())),
             )
-        case ((ConsumerGroupCurrentMemberAssignmentKey() | ShareGroupCurrentMemberAssignmentKey()) as named, None):
+        case (
+            (
+                ConsumerGroupCurrentMemberAssignmentKey()
+                | ShareGroupCurrentMemberAssignmentKey()
+                | StreamsGroupCurrentMemberAssignmentKey()
+            ) as named,
+            None,
+        ):
             return MemberStep(StepKind.LEFT, named.group_id, named.member_id)
+        case StreamsGroupTargetAssignmentMemberKey() as named, StreamsGroupTargetAssignmentMemberValue() as wanted:
+            partitions = _tasks(wanted.active_tasks, wanted.standby_tasks, wanted.warmup_tasks)
+            return MemberStep(StepKind.TARGET, named.group_id, named.member_id, partitions=partitions)
+        case StreamsGroupCurrentMemberAssignmentKey() as named, StreamsGroupCurrentMemberAssignmentValue() as tasks:
+            return MemberStep(
+                StepKind.ASSIGNED,
+                named.group_id,
+                named.member_id,
+                STREAMS_STATES.get(tasks.state, UNKNOWN_STATE),
+                tasks.member_epoch,
+                tasks.previous_member_epoch,
+                _tasks(tasks.active_tasks, tasks.standby_tasks, tasks.warmup_tasks),
+                _tasks(
+                    tasks.active_tasks_pending_revocation,
+                    tasks.standby_tasks_pending_revocation,
+                    tasks.warmup_tasks_pending_revocation,
+                ),
+            )
     return None
 
 
@@ -260,7 +328,19 @@ def _owned(topics: Iterable[Any]) -> tuple[Owned, ...]:
 
 
 def _of_topic(topic: Any) -> Iterable[Owned]:
-    epochs: Sequence[int] | None = getattr(topic, "assignment_epochs", None)
-    known = epochs if epochs and len(epochs) == len(topic.partitions) else [None] * len(topic.partitions)
-    owned = (Owned(topic.topic_id, partition, epoch) for partition, epoch in zip(topic.partitions, known, strict=True))
+    return _numbered(topic.topic_id, topic)
+
+
+def _tasks(*kinds: Iterable[Any]) -> tuple[Owned, ...]:
+    """Return active, standby and warm-up tasks."""
+    named = zip(("", "standby ", "warm-up "), kinds, strict=True)
+    return tuple(
+        owned for kind, tasks in named for each in tasks for owned in _numbered(task_id(kind, each.subtopology_id), each)
+    )
+
+
+def _numbered(topic_id: bytes, having: Any) -> Iterable[Owned]:
+    epochs: Sequence[int] | None = getattr(having, "assignment_epochs", None)
+    known = epochs if epochs and len(epochs) == len(having.partitions) else [None] * len(having.partitions)
+    owned = (Owned(topic_id, partition, epoch) for partition, epoch in zip(having.partitions, known, strict=True))
     return sorted(owned, key=lambda each: each.partition)

@@ -93,7 +93,7 @@ def mixed_log(seed: int, batches: int = 60) -> Iterator[Batch]:
                     (key, None),
                     (group_key(group), group_value(number, ["client-1-000001"])),
                     (group_key(group), None),
-                    (struct.pack(">h", 17) + b"other", b"\0\0what"),
+                    (struct.pack(">h", 99) + b"other", b"\0\0what"),
                 ]
             )
             who = rng.choice([(), (), headers(BY_REQUEST), headers(BY_LEAVING), (("theirs", None),)])

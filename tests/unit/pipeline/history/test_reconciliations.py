@@ -25,6 +25,7 @@ from tests.support.consumer_records import ORDERS, current, group_epoch, member,
 from tests.support.segments import START_MS, Batch, offset_key, offset_value, write_segments
 from tests.support.server import ROOT
 from tests.support.share_group_records import share_epoch, share_gone, shared_work
+from tests.support.streams_beats import streams_life
 
 DOC = (ROOT / "docs/history.md").read_text()
 
@@ -211,3 +212,25 @@ def test_large_assignments_are_read_in_pieces(tmp_path: Path, monkeypatch: pytes
 
 def refuse(*_: object) -> None:
     raise Irregular("as if")
+
+
+def test_a_streams_group_has_tasks_in_place_of_partitions(tmp_path: Path) -> None:
+    """With a text and without a topic id; nobody waits. The topics of its members are those of the group's topology."""
+    out = history_of(tmp_path, streams_life())
+
+    assert rows(out, "select distinct group_type, protocol_type from 'generations/**/*.parquet'") == [("streams", "streams")]
+    assert rows(out, "select distinct member_id, topics from 'members/**/*.parquet' order by member_id") == [("a", []), ("b", [])]
+    steps = rows(out, "select member_id, what, state, partitions from 'reconciliations/**/*.parquet' order by log_offset")
+    assert [(each[0], each[2]) for each in steps if each[1] == "assigned"][:3] == [
+        ("a", "Stable"),
+        ("b", "UnreleasedTasks"),
+        ("a", "UnrevokedTasks"),
+    ]
+    last = [each[3] for each in steps if each[:2] == ("b", "assigned")][-1]
+    assert [(each["topic_id"], each["topic"], each["partition"]) for each in last] == [
+        (None, "task 0", 1),
+        (None, "standby task 0", 0),
+    ]
+    assert rows(out, "select topic, topic_id from 'assignments/**/*.parquet' where topic_id is not null") == []
+    assert duckdb.execute(view_sql(WAITS, str(out))).fetchall() == []
+    assert waits(str(out)).num_rows == 0

@@ -11,7 +11,7 @@ from coordinator_server.pipeline.index.database import FORMAT
 from coordinator_server.pipeline.replay.group_events import Event, RunState
 from coordinator_server.pipeline.replay.group_owners import Ownership
 
-SHAPES = {1: 2261517225, 2: 1051113083}
+SHAPES = {1: 2261517225, 2: 1051113083, 3: 1051113083}
 """The shape of the structs by format: never change an entry, add one."""
 
 

@@ -34,6 +34,7 @@ from tests.support.heartbeats import Beats
 from tests.support.inputs import SealedShard
 from tests.support.segments import START_MS, Batch, group_key, group_value, write_meta, write_segments
 from tests.support.share_group_records import share_epoch, share_gone, shared_work
+from tests.support.streams_beats import streams_life
 
 GROUP = "g"
 END = 1000
@@ -106,6 +107,25 @@ def test_the_members_of_a_share_group(tmp_path: Path) -> None:
         "deletes the share partitions of orders",
         "b is gone, orders-1 is free",
         "deleted",
+    ]
+
+
+def test_the_members_of_a_streams_group(tmp_path: Path) -> None:
+    """Tasks take the place of partitions. That nobody waits for them is not said, because it is not followed."""
+    assert told(log_of(tmp_path, *streams_life()), of=" of client at 127.0.0.1") == [
+        "epoch 2, 1 member",
+        "a in epoch 2: gets task 0-0, task 0-1",
+        "settled in epoch 2 after 0.0 s",
+        "epoch 3, 2 members",
+        "b in epoch 3: gets standby task 0-0",
+        "a in epoch 2: must give up task 0-1",
+        "b in epoch 3",
+        "a in epoch 3: has given up task 0-1",
+        "b in epoch 3: gets task 0-1",
+        "a in epoch 3: gets standby task 0-1",
+        "settled in epoch 3 after 5.0 s",
+        "b is gone, standby task 0-0, task 0-1 are free",
+        "epoch 4, 1 member",
     ]
 
 
