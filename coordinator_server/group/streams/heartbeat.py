@@ -83,6 +83,9 @@ def heartbeat(
         member_id=after.member_id, member_epoch=after.member_epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
     )
     _add_assignment(streams, group, request, after, epoch.configured, response)
+    if first or streams.groups.by_id.get(group_id) is group:
+        # A group that the request creates keeps no epoch of end points. In Kafka the answer has one if the group was a classic one.
+        response.endpoint_information_epoch = group.endpoint_epoch
     response.status = [*stale, *statuses(group, update.delay, epoch.configured)]
     missing = epoch.configured.outcome.missing_topics
     answer = WithMissingTopics(response, missing) if missing else response
@@ -160,7 +163,7 @@ def _add_assignment(
 ) -> None:
     """Add the tasks of the member if they have changed, and the end points if those that it knows are not the last ones.
 
-    A group that the request creates keeps no epoch of end points. Raises CoordinatorError.
+    Raises CoordinatorError.
     """
     before = group.members.get(after.member_id)
     if request.member_epoch == JOIN_EPOCH or before is None or after.tasks.assigned != before.tasks.assigned:
@@ -169,8 +172,6 @@ def _add_assignment(
             group.endpoint_epoch += 1
     if group.endpoint_epoch != request.endpoint_information_epoch:
         response.partitions_by_user_endpoint = endpoints(streams, group, after, configured)
-    if streams.groups.by_id.get(group.group_id) is group:
-        response.endpoint_information_epoch = group.endpoint_epoch
 
 
 def _reason(before: StreamsGroupMember, epoch: EpochUpdate, has_new_target: bool) -> Why:
