@@ -23,13 +23,24 @@ from tests.differential.scripts import (
     RESTARTED_PRODUCERS,
     RESTARTED_SHARE_STATES,
     RESTARTED_SHARES,
+    RESTARTED_STREAMS,
     SHARE_SNAPSHOTS,
     TIMED,
     Script,
     restarted,
     scripts_of,
 )
-from tests.differential.servers import EXPIRING, FEW_CONSUMERS, FEW_SHARERS, LIMITS, OTHER_LIMITS, UPDATES, Pair, policy
+from tests.differential.servers import (
+    EXPIRING,
+    FEW_CONSUMERS,
+    FEW_SHARERS,
+    FEW_STREAMERS,
+    LIMITS,
+    OTHER_LIMITS,
+    UPDATES,
+    Pair,
+    policy,
+)
 from tests.differential.transcripts import COMMAND
 from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
 
@@ -149,6 +160,7 @@ def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
         scripts_of("consumer_timing"),
         scripts_of("share_timing"),
         scripts_of("share_fetching"),
+        scripts_of("streams_timing"),
     )
     sequences = [script for script in _all_asked(request) if script.book == TIMED.book]
     played = Played([*_asked(request, named), *sequences], stage)
@@ -159,10 +171,13 @@ def timed(stage: Stage, request: pytest.FixtureRequest) -> Iterator[Played]:
 @pytest.fixture(scope="module")
 def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> tuple[Stage, Halves]:
     """Nothing else uses the first life from here on: see ``pytest_collection_modifyitems``."""
-    books = {each.book for each in (RESTARTED_PRODUCERS, RESTARTED_CONSUMERS, RESTARTED_SHARE_STATES, RESTARTED_SHARES)}
+    books = {
+        each.book
+        for each in (RESTARTED_PRODUCERS, RESTARTED_CONSUMERS, RESTARTED_SHARE_STATES, RESTARTED_SHARES, RESTARTED_STREAMS)
+    }
     sequences = [script for script in _all_asked(request) if script.book in books]
     halves = Halves([*_asked(request, restarted()), *sequences], stage)
-    again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS, **FEW_SHARERS, **UPDATES[1]}), stage.archive)
+    again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS, **FEW_SHARERS, **FEW_STREAMERS, **UPDATES[1]}), stage.archive)
     halves.move_to(again)
     return again, halves
 
@@ -178,7 +193,11 @@ def limited(_second_life: tuple[Stage, Halves], request: pytest.FixtureRequest) 
         _asked(
             request,
             chain(
-                scripts_of("limits"), scripts_of("consumer_limits"), scripts_of("share_limits"), scripts_of("share_one_update")
+                scripts_of("limits"),
+                scripts_of("consumer_limits"),
+                scripts_of("share_limits"),
+                scripts_of("share_one_update"),
+                scripts_of("streams_limits"),
             ),
         ),
         _second_life[0],
@@ -222,6 +241,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         "test_consumers": 1,
         "test_share_states": 1,
         "test_shares": 1,
+        "test_streams": 1,
         "test_a_script_that_uses_up_the_epochs_of_a_producer_id": 1,
         "test_timed_script": 2,
         "test_timed_producers": 2,
@@ -230,6 +250,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         "test_restarted_consumers": 3,
         "test_restarted_share_states": 3,
         "test_restarted_shares": 3,
+        "test_restarted_streams": 3,
         "test_limited_script": 4,
         "test_expiring_script": 5,
         "test_share_snapshots": 5,

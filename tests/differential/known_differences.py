@@ -45,6 +45,14 @@ def _never(step: Step) -> bool:
     return False
 
 
+def _shows_undecided_counts(step: Step) -> bool:
+    return step.asked.api == "streamers" and all(each.path.endswith(".partitions") and each.kafka == 0 for each in step.unlike)
+
+
+def _orders_subtopologies_by_table(step: Step) -> bool:
+    return step.asked.api == "stream" and all("Tasks[" in each.path for each in step.unlike) and "11:" in step.before[0]
+
+
 class Known(NamedTuple):
     """One row of the table of docs/differences.md; ``when`` are its words."""
 
@@ -281,6 +289,15 @@ KNOWN: Final[dict[int, Known]] = {
     68: Known(
         "a consumer group has become classic, and a member of the consumer protocol joins before the others have joined again",
         is_told_apart=_counts_targets_as_owned,
+    ),
+    119: Known(
+        "a streams group is described whose members have sent heartbeats since the start of the server, but "
+        "none that wrote a record",
+        is_told_apart=_shows_undecided_counts,
+    ),
+    120: Known(
+        "two subtopologies of a member have ids with the same place in a hash table, as `0` and `11`",
+        is_told_apart=_orders_subtopologies_by_table,
     ),
     OUTLIVING: Known("the last offset of a group without a record of its own is deleted"),
 }

@@ -30,12 +30,20 @@ from tests.differential.sequences import sequence
 from tests.differential.servers import is_of_consumers, is_of_shares, is_of_streams
 from tests.differential.share_group_sequences import restarted_share_sequence, share_sequence
 from tests.differential.share_sequences import restarted_share_state_sequence, share_state_sequence
+from tests.differential.streams_sequences import restarted_streams_sequence, streams_sequence
 from tests.scenarios.transcript import Scenario, scenarios
 
 SCRIPTS: Final = Path(__file__).parent / "scripts"
 SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
 RESTART: Final = "restart"
-RESTARTED: Final = (RESTART, "transaction_restarts", "consumer_restart", "share_restart", "share_state_restart")
+RESTARTED: Final = (
+    RESTART,
+    "transaction_restarts",
+    "consumer_restart",
+    "share_restart",
+    "share_state_restart",
+    "streams_restart",
+)
 # Files of scripts that a broker takes long for, and that are not recorded.
 LONG: Final = ("exhaustion", "consumer_waiting")
 # What time decides, and whose log time goes on to change.
@@ -142,6 +150,8 @@ RESTARTED_SHARE_STATES: Final = Sequences(
 SHARE_SNAPSHOTS: Final = Sequences("share snapshots", share_state_sequence, range(13, 19), "share-snapshot-sequences")
 OF_SHARES: Final = Sequences("shares", share_sequence, range(1, 13), "share-sequences")
 RESTARTED_SHARES: Final = Sequences("restarted shares", restarted_share_sequence, range(1, 7), "share-restarted-sequences")
+OF_STREAMS: Final = Sequences("streams", streams_sequence, range(1, 9), "streams-sequences")
+RESTARTED_STREAMS: Final = Sequences("restarted streams", restarted_streams_sequence, range(1, 5), "streams-restarted-sequences")
 SEQUENCES: Final = (
     OF_GROUPS,
     OF_PRODUCERS,
@@ -154,6 +164,8 @@ SEQUENCES: Final = (
     SHARE_SNAPSHOTS,
     OF_SHARES,
     RESTARTED_SHARES,
+    OF_STREAMS,
+    RESTARTED_STREAMS,
 )
 _RECORDED_SEQUENCES: Final = {f"{each.name} {seed}" for each in SEQUENCES for seed in each.seeds}
 

@@ -84,8 +84,9 @@ STREAMS: Final[Mapping[str, object]] = {
     "group.streams.min.heartbeat.interval.ms": 1000,
     "group.streams.heartbeat.interval.ms": 1000,
 }
-# Of share groups, in the second life.
+# … in the second life, of share groups and of streams groups.
 FEW_SHARERS: Final[Mapping[str, object]] = {"group.share.max.size": 2}
+FEW_STREAMERS: Final[Mapping[str, object]] = {"group.streams.max.size": 2}
 # How many updates of a share partition come between two snapshots in each of the first three lives.
 _UPDATES: Final = "share.coordinator.snapshot.update.records.per.snapshot"
 UPDATES: Final[tuple[Mapping[str, object], ...]] = tuple({_UPDATES: count} for count in (500, 1, 0))
@@ -108,7 +109,7 @@ def conditions(book: str) -> object:
     if is_of_shares(book):
         return (*CONDITIONS, CONSUMERS, SHARES, FEW_SHARERS, UPDATES)
     if is_of_streams(book):
-        return (*CONDITIONS, STREAMS)
+        return (*CONDITIONS, STREAMS, FEW_STREAMERS)
     if book in _OF_GROUP_SETTINGS:
         return (*CONDITIONS, CONSUMERS, FEW_CONSUMERS, STREAMS)
     if is_of_consumers(book):

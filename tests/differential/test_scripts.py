@@ -84,7 +84,7 @@ def test_a_script_that_uses_up_the_epochs_of_a_producer_id(script: Script, stage
     play(script, stage)
 
 
-@named("timing", "transaction_timeouts", "consumer_timing", "share_timing", "share_fetching")
+@named("timing", "transaction_timeouts", "consumer_timing", "share_timing", "share_fetching", "streams_timing")
 def test_timed_script(script: Script, timed: Played) -> None:
     """The same where time decides."""
     timed.result(script)
@@ -96,7 +96,7 @@ def test_restart(script: Script, halves: Halves) -> None:
     halves.finish(script)
 
 
-@named("limits", "consumer_limits", "share_limits", "share_one_update")
+@named("limits", "consumer_limits", "share_limits", "share_one_update", "streams_limits")
 def test_limited_script(script: Script, limited: Played) -> None:
     """The same with other limits."""
     limited.result(script)

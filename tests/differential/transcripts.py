@@ -35,6 +35,8 @@ _COMPRESSED: Final = {
     "share-snapshot-sequences",
     "share-sequences",
     "share-restarted-sequences",
+    "streams-sequences",
+    "streams-restarted-sequences",
     "scripts/share_flood",
 }
 _HEAD: Final = "Kafka {} said this; `" + COMMAND + "` asks it again."
