@@ -19,7 +19,7 @@ from coordinator_server.cli.live import ENTER, HOME, LEAVE
 from coordinator_server.testing import Coordinator
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from tests.support.client import Client
-from tests.support.cluster_commands import Command, join_consumer, join_share
+from tests.support.cluster_commands import Command, join_consumer, join_share, join_streams
 from tests.support.members import form_group
 from tests.support.ports import free_port
 from tests.support.simple_requests import must_commit
@@ -89,26 +89,31 @@ def test_groups_of_every_type(ask: Command, server: Coordinator, client: Client)
         each.client.close()
     join_consumer(client, "of-consumer", "m1", "orders", range(3))
     join_share(client, "of-share", "s1", "orders")
+    join_streams(client, "of-streams", "t1", "orders")
     must_commit(client, "only-offsets", "orders", {0: 5})
 
     types = {each["group"]: (each["type"], each["state"]) for each in ask.rows("groups", "list")}
-    described = {each["group"]: each for each in ask.rows("groups", "describe", "of-classic", "of-consumer", "of-share")}
-    members = ask.rows("groups", "members", "of-consumer", "of-share", "--verbose")
+    described = {
+        each["group"]: each for each in ask.rows("groups", "describe", "of-classic", "of-consumer", "of-share", "of-streams")
+    }
+    members = ask.rows("groups", "members", "of-consumer", "of-share", "of-streams", "--verbose")
 
     assert types == {
         "of-classic": ("classic", "Stable"),
         "of-consumer": ("consumer", "Stable"),
         "of-share": ("share", "Stable"),
+        "of-streams": ("streams", "Stable"),
         "only-offsets": ("classic", "Empty"),
     }
     assert [each["group"] for each in ask.rows("groups", "list", "--type", "share")] == ["of-share"]
     assert [each["group"] for each in ask.rows("groups", "list", "--state", "empty")] == ["only-offsets"]
-    assert [described[each]["members"] for each in sorted(described)] == [2, 1, 1]
+    assert [described[each]["members"] for each in sorted(described)] == [2, 1, 1, 1]
     assert (described["of-consumer"]["epoch"], described["of-classic"]["epoch"]) == (2, None)
     assert described["of-consumer"]["address"] == server.bootstrap_servers
     assert [(each["member"], each["assignment"], each["host"]) for each in members] == [
         ("m1", {"orders": [0, 1, 2]}, "127.0.0.1"),
         ("s1", {"orders": [0, 1, 2]}, "127.0.0.1"),
+        ("t1", {"task 0": [0, 1, 2]}, "127.0.0.1"),
     ]
     assert (members[0]["epoch"], members[0]["target"], members[0]["protocol"]) == (2, {"orders": [0, 1, 2]}, "consumer")
 

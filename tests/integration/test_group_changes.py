@@ -12,7 +12,7 @@ import pytest
 
 from coordinator_server.testing import Coordinator
 from tests.support.client import Client
-from tests.support.cluster_commands import Command, join_consumer, join_share
+from tests.support.cluster_commands import Command, join_consumer, join_share, join_streams
 from tests.support.members import form_group
 from tests.support.simple_requests import must_commit
 
@@ -179,20 +179,23 @@ def test_members_of_every_type_are_evicted(ask: Command, server: Coordinator, cl
     classic = form_group((server.host, server.port), "out-classic", 2)
     join_consumer(client, "out-consumer", "m1", "orders", range(3))
     join_share(client, "out-share", "s1", "orders")
+    join_streams(client, "out-streams", "t1", "orders")
     first = classic[0].member_id
 
     one = ask.rows("groups", "evict", "out-classic", "--member", first, "--execute")
     nobody = ask("groups", "evict", "out-consumer", "--client-id", "other", "--execute")
     ask.rows("groups", "evict", "out-consumer", "--client-id", "tests", "--execute")
     ask.rows("groups", "evict", "out-share", "--all", "--execute")
-    left = {each["group"]: each["members"] for each in ask.rows("groups", "describe", "out-classic", "out-consumer", "out-share")}
+    ask.rows("groups", "evict", "out-streams", "--all", "--execute")
+    names = ("out-classic", "out-consumer", "out-share", "out-streams")
+    left = {each["group"]: each["members"] for each in ask.rows("groups", "describe", *names)}
     for each in classic:
         each.client.close()
 
     assert [(each["member"], each["outcome"]) for each in one] == [(first, "evicted")]
     assert (nobody.code, "m1 of tests" in nobody.err) == (1, True)
     assert "--member, --instance, --client-id or --all" in nobody.err
-    assert left == {"out-classic": 1, "out-consumer": 0, "out-share": 0}
+    assert left == {"out-classic": 1, "out-consumer": 0, "out-share": 0, "out-streams": 0}
 
 
 def test_share_partitions_start_where_they_are_set(ask: Command, client: Client) -> None:

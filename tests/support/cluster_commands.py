@@ -15,7 +15,19 @@ from protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
+from protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+from protocol.messages.streams_group_heartbeat import (
+    StreamsGroupHeartbeatRequest,
+    StreamsGroupHeartbeatResponse,
+    Subtopology,
+    Topology,
+)
 from tests.support.client import Client
 from tests.support.eventually import eventually
 
@@ -95,3 +107,21 @@ def join_share(client: Client, group: str, member: str, topic: str) -> None:
         return answer.assignment is not None and bool(answer.assignment.topic_partitions)
 
     eventually(beat)
+
+
+def join_streams(client: Client, group: str, member: str, topic: str) -> None:
+    """Become a member of a streams group that has tasks."""
+    settings = AlterConfigsResource(32, group, [AlterableConfig("streams.initial.rebalance.delay.ms", 0, "0")])
+    client.ask(IncrementalAlterConfigsRequest([settings]), 1, IncrementalAlterConfigsResponse)
+    request = StreamsGroupHeartbeatRequest(
+        group,
+        member,
+        rebalance_timeout_ms=60_000,
+        topology=Topology(0, [Subtopology("0", [topic])]),
+        active_tasks=[],
+        standby_tasks=[],
+        warmup_tasks=[],
+        process_id=member,
+    )
+    answer = client.ask(request, 0, StreamsGroupHeartbeatResponse)
+    assert answer.active_tasks, answer

@@ -46,6 +46,8 @@ from protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRes
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+from protocol.messages.streams_group_describe import StreamsGroupDescribeRequest, StreamsGroupDescribeResponse
+from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse
 
 ADMIN_APIS: Final = APIS | {
     each.request: each
@@ -60,12 +62,14 @@ ADMIN_APIS: Final = APIS | {
         api(DescribeGroupsRequest, DescribeGroupsResponse),
         api(ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse),
         api(ShareGroupDescribeRequest, ShareGroupDescribeResponse),
+        api(StreamsGroupDescribeRequest, StreamsGroupDescribeResponse),
         api(ListOffsetsRequest, ListOffsetsResponse),
         api(OffsetDeleteRequest, OffsetDeleteResponse),
         api(DeleteGroupsRequest, DeleteGroupsResponse),
         api(LeaveGroupRequest, LeaveGroupResponse, "3+"),
         api(ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse),
         api(ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse),
+        api(StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse),
         api(CreateTopicsRequest, CreateTopicsResponse, "4+"),
         api(DeleteTopicsRequest, DeleteTopicsResponse, "1-5"),
         api(CreatePartitionsRequest, CreatePartitionsResponse),

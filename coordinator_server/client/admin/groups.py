@@ -13,6 +13,7 @@ from protocol.error_codes import ErrorCode
 from protocol.messages import consumer_group_describe as consumer
 from protocol.messages import describe_groups as classic
 from protocol.messages import share_group_describe as share
+from protocol.messages import streams_group_describe as streams
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
@@ -21,10 +22,13 @@ from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse,
 from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+from protocol.messages.streams_group_describe import StreamsGroupDescribeRequest, StreamsGroupDescribeResponse
+from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse
 
 CLASSIC: Final = "classic"
 CONSUMER: Final = "consumer"
 SHARE: Final = "share"
+STREAMS: Final = "streams"
 DEAD: Final = "Dead"
 LEAVES: Final = -1
 """The member epoch of a heartbeat with which a member leaves (KIP-848)."""
@@ -115,6 +119,10 @@ async def describe_groups(cluster: Cluster, group_ids: Iterable[str]) -> dict[st
     if left and await cluster.serves(ShareGroupDescribeRequest):
         of_share = await cluster.ask_coordinators(left, ShareGroupDescribeRequest, ShareGroupDescribeResponse, _codes)
         found |= {each.group_id: _share(node, each) for node, answer in of_share for each in answer.groups if _is_there(each)}
+        left = [each for each in left if each not in found]
+    if left and await cluster.serves(StreamsGroupDescribeRequest):
+        of_streams = await cluster.ask_coordinators(left, StreamsGroupDescribeRequest, StreamsGroupDescribeResponse, _codes)
+        found |= {each.group_id: _streams(node, each) for node, answer in of_streams for each in answer.groups if _is_there(each)}
     return dict(sorted(found.items()))
 
 
@@ -157,6 +165,14 @@ async def remove_member(cluster: Cluster, group: Description, member: Member, re
             lambda answer: [answer.error_code],
         )
         return error_of(what, beat.error_code, beat.error_message)
+    if group.type == STREAMS:
+        streams_beat = await cluster.ask_coordinator(
+            group.group_id,
+            StreamsGroupHeartbeatRequest(group.group_id, member.member_id, LEAVES),
+            StreamsGroupHeartbeatResponse,
+            lambda answer: [answer.error_code],
+        )
+        return error_of(what, streams_beat.error_code, streams_beat.error_message)
     request = ConsumerGroupHeartbeatRequest(group.group_id, member.member_id, LEAVES, member.instance_id)
     answer = await cluster.ask_coordinator(
         group.group_id, request, ConsumerGroupHeartbeatResponse, lambda answer: [answer.error_code]
@@ -164,11 +180,15 @@ async def remove_member(cluster: Cluster, group: Description, member: Member, re
     return error_of(what, answer.error_code, answer.error_message)
 
 
-def _codes(answer: ConsumerGroupDescribeResponse | DescribeGroupsResponse | ShareGroupDescribeResponse) -> list[int]:
+def _codes(
+    answer: ConsumerGroupDescribeResponse | DescribeGroupsResponse | ShareGroupDescribeResponse | StreamsGroupDescribeResponse,
+) -> list[int]:
     return [each.error_code for each in answer.groups]
 
 
-def _is_there(group: consumer.DescribedGroup | classic.DescribedGroup | share.DescribedGroup) -> bool:
+def _is_there(
+    group: consumer.DescribedGroup | classic.DescribedGroup | share.DescribedGroup | streams.DescribedGroup,
+) -> bool:
     """Return whether it is a group of that type. Before version 6, DescribeGroups calls one that does not exist Dead."""
     if group.error_code in _ABSENT:
         return False
@@ -213,6 +233,30 @@ def _share(node_id: int, group: share.DescribedGroup) -> Description:
     ]
     names = group.group_id, SHARE, group.group_state, node_id, SHARE, group.assignor_name
     return Description(*names, group.group_epoch, group.assignment_epoch, members)
+
+
+def _streams(node_id: int, group: streams.DescribedGroup) -> Description:
+    """Return a group whose members have tasks: ``task 0`` is in the place of a topic's name, with the id of the subtopology."""
+    members = [
+        Member(
+            each.member_id,
+            each.instance_id,
+            each.client_id,
+            each.client_host,
+            each.member_epoch,
+            each.rack_id,
+            assignment=_tasks(each.assignment),
+            target=_tasks(each.target_assignment),
+        )
+        for each in group.members
+    ]
+    names = group.group_id, STREAMS, group.group_state, node_id, STREAMS, ""
+    return Description(*names, group.group_epoch, group.assignment_epoch, members)
+
+
+def _tasks(assignment: streams.Assignment) -> Partitions:
+    kinds = (("", assignment.active_tasks), ("standby ", assignment.standby_tasks), ("warm-up ", assignment.warmup_tasks))
+    return _sorted({f"{kind}task {each.subtopology_id}": each.partitions for kind, tasks in kinds for each in tasks})
 
 
 def _classic(node_id: int, group: classic.DescribedGroup) -> Description:
