@@ -16,6 +16,7 @@ from tests.support.classic_members import ClassicMember, assignment
 from tests.support.group import GroupLog
 from tests.support.heartbeats import Beats, config_of
 from tests.support.share_beats import ShareBeats
+from tests.support.streams_beats import StreamsBeats
 
 
 def held(log: GroupLog) -> list[Holdup]:
@@ -144,6 +145,25 @@ def test_a_member_that_does_not_ask_for_its_share_holds_up_a_share_group() -> No
     late = [each for each in held(beats.log) if each.member_id == "a"]
 
     assert [(each.since_ms, each.what.startswith(NOT_HEARD)) for each in late] == [(asked_ms, True)]
+    beats.settle()
+    assert held(beats.log) == []
+
+
+def test_a_member_that_keeps_tasks_holds_up_a_streams_group() -> None:
+    """Until its rebalance timeout. The one that waits for them does not."""
+    beats = StreamsBeats(t=4)
+    [first] = beats.joined("a")
+    second = beats.member("b")
+    second.join()
+    [behind] = held(beats.log)
+    assert (behind.type, behind.member_id, behind.what) == ("streams", "a", f"{NOT_HEARD} {beats.group.assignment_epoch}")
+    asked_ms = beats.log.clock.wall_ms()
+    first.beat_with_tasks()
+    beats.log.advance(5_000)
+
+    [late] = held(beats.log)
+    assert (late.member_id, late.what, late.partitions) == ("a", NOT_GIVEN_UP, {"task 0": [2, 3]})
+    assert (late.since_ms, late.out_in_ms) == (asked_ms, 40_000)
     beats.settle()
     assert held(beats.log) == []
 
