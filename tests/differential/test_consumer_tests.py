@@ -1,4 +1,4 @@
-"""The tables of Kafka's tests (consumer_tests.md, share_tests.md) name scripts and tests that exist, or say why there is none."""
+"""The tables of Kafka's tests (consumer_tests.md, share_tests.md, streams_tests.md) name scripts and tests that exist, or say why there is none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HERE: Final = Path(__file__).parent
 WITHOUT_TEST: Final = ("does not apply: ", "not here: ")
 ROWS: Final = [
     (prefix, *(cell.strip() for cell in line.strip("|").split("|")))
-    for prefix in ("consumer", "share")
+    for prefix in ("consumer", "share", "streams")
     for line in (HERE / f"{prefix}_tests.md").read_text().splitlines()
     if line.startswith("| ") and not line.startswith("| Kafka's test")
 ]
