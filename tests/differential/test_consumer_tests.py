@@ -1,4 +1,4 @@
-"""The tables of Kafka's tests (consumer_tests.md, share_tests.md, streams_tests.md) name scripts and tests that exist, or say why there is none."""
+"""The tables of Kafka's tests (consumer_tests.md and its like) name scripts and tests that exist, or say why there is none."""
 
 from __future__ import annotations
 
