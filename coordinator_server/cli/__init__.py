@@ -34,6 +34,7 @@ COMMANDS = {
     "pipeline": ("pipeline", "run several of these jobs in one Spark session"),
     "backup": ("backup", "copy a data directory, of a running server, too"),
     "observe": ("observe", "follow a live Kafka cluster, and keep the history of its groups"),
+    "promote": ("files.promote", "make a server's directory of one that follows a cluster"),
     "restore": ("files.restore", "make a data directory from a backup"),
     "store": ("files.store", "copy a log into a PostgreSQL that nodes share, or out of it"),
     "topics": ("topics", "list, describe, create, grow and delete topics"),

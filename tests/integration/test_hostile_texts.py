@@ -136,6 +136,7 @@ COMMAND_LINES = [
     "history --data-dir {data} --out {out} --engine python",
     "pipeline compact history verify --data-dir {data} --out {out} --engine python",
     "index --data-dir {data}",
+    "promote --data-dir {data}",
     "observe --command-config {out} --data-dir {out}",
     "groups why {group} --data-dir {data}",
     "log verify --data-dir {data}",
@@ -160,6 +161,7 @@ COMMAND_LINES = [
 # The exit codes of those that fail, by a part of the line. JSON has a null for the group that did not exist then.
 FAILING = {
     "observe": 2,
+    "promote": 2,
     "groups lag": 2,
     "acls": 1,
     "clone": 0,
@@ -198,7 +200,7 @@ def test_no_command_prints_a_control_code(
     values |= {"group": GROUP, "simple": SIMPLE, "missing": f"no{GROUP}", "transaction": TRANSACTION}
     words = [word.format(**values) for word in line.split()]
     if as_json:
-        words += ["-o", "json"] if "{bootstrap}" in line or line.startswith(("users", "quotas")) else ["--json"]
+        words += ["-o", "json"] if "{bootstrap}" in line or line.startswith(("users", "quotas", "promote")) else ["--json"]
     code = next((code for part, code in FAILING.items() if part in line), 0)
     run(*words, capsys=capsys, code=code)
 

@@ -28,16 +28,16 @@ from tests.support.eventually import eventually
 from tests.support.guarded import AUTHORITY, Guarded
 from tests.support.members import form_group
 from tests.support.server import Server
-from tests.support.simple_requests import make_topic, must_commit
+from tests.support.simple_requests import committed, make_topic, must_commit, topic_of
 
 GROUP = "readers"
+PARTITIONS = {"offsets.topic.num.partitions": 3, "transaction.state.log.num.partitions": 2}
 Log = dict[str, list[bytes]]
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    overrides = {"offsets.topic.num.partitions": 3, "transaction.state.log.num.partitions": 2}
-    with Server(tmp_path_factory.mktemp("server"), overrides) as server:
+    with Server(tmp_path_factory.mktemp("server"), PARTITIONS) as server:
         with Client(server.address) as client:
             make_topic(client, "orders", 4)
         yield server
@@ -83,7 +83,7 @@ def topics(data_dir: Path) -> dict[str, Any]:
 
 def test_the_log_is_the_clusters_byte_for_byte_through_every_kill(server: Server, tmp_path: Path) -> None:
     """Groups work on meanwhile. What is asked of the directory is answered as the server's own is."""
-    observed, stop, rng = tmp_path / "observed", threading.Event(), random.Random(7)
+    observed, stop, rng = tmp_path / "data", threading.Event(), random.Random(7)
 
     def work() -> None:
         members = form_group(server.address, GROUP, 2)
@@ -97,7 +97,7 @@ def test_the_log_is_the_clusters_byte_for_byte_through_every_kill(server: Server
     worker = threading.Thread(target=work)
     worker.start()
     try:
-        for _ in range(3):
+        for _ in range(2):
             running = follow(server, observed)
             eventually((observed / "control.sock").exists)
             time.sleep(rng.uniform(0, 0.2))
@@ -114,6 +114,27 @@ def test_the_log_is_the_clusters_byte_for_byte_through_every_kill(server: Server
     assert answer(*words, observed) == answer(*words, server.data_dir)
     facts = read_facts(observed)
     assert [each.missing for each in facts.shards.values()] == [0] * 3
+    check_promoted(server, observed)
+
+
+def check_promoted(server: Server, observed: Path) -> None:
+    """It becomes a server of the same cluster, topics and offsets. The history stays, and producers get other ids."""
+    shown = run_command("promote", "--data-dir", observed)
+    assert (shown.returncode, "--execute makes a server" in shown.stderr) == (0, True)
+    before = log_of(observed)
+    done = run_command("promote", "--data-dir", observed, "--execute")
+    assert done.returncode == 0, done.stderr
+    assert "not brought: users, ACLs" in done.stderr
+    assert "producer ids begin at 1,000,000,000" in done.stderr
+
+    with Server(observed.parent, PARTITIONS) as promoted, Client(promoted.address) as ours, Client(server.address) as theirs:
+        assert promoted.cluster_id == server.cluster_id
+        assert committed(ours, GROUP) == committed(theirs, GROUP) != {}
+        assert topic_of(ours, "orders").topic_id == topic_of(theirs, "orders").topic_id
+        must_commit(ours, "after", "orders", {0: 1})
+        assert run_command("verify", "--data-dir", observed, "--engine", "python").returncode == 0
+    after = log_of(observed)
+    assert all(after[shard][: len(batches)] == batches for shard, batches in before.items())
 
 
 def test_it_is_asked_while_it_follows(server: Server, tmp_path: Path) -> None:

@@ -24,9 +24,11 @@ from coordinator_server.pipeline.input.files import batches_before, records_of
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import Record
+from tests.support.client import Client
 from tests.support.command_forks import Forked, fork_command, run_command
 from tests.support.kafka_broker import KafkaBroker
 from tests.support.kafka_history import FIRST_START, SECOND_START, answers, first_life, roll, second_life
+from tests.support.server import Server
 from tests.support.simple_requests import must_commit
 
 pytestmark = pytest.mark.live
@@ -34,6 +36,11 @@ pytestmark = pytest.mark.live
 TOPICS: Final = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 LEDGER: Final = "ledger"
 ROUNDS: Final = 12
+PARTITIONS: Final = {
+    "offsets.topic.num.partitions": 5,
+    "transaction.state.log.num.partitions": 1,
+    "share.coordinator.state.topic.num.partitions": 1,
+}
 
 
 def follow(broker: KafkaBroker, observed: Path, *words: str) -> Forked:
@@ -129,7 +136,7 @@ def offsets_of(observed: Path) -> dict[str, Any]:
 
 
 def test_each_record_of_an_eagerly_cleaned_log_is_here_once(tmp_path: Path) -> None:
-    observed, ledger = tmp_path / "observed", list[int]()
+    observed, ledger = tmp_path / "data", list[int]()
     broker = KafkaBroker(tmp_path / "kafka")
     with broker.start(FIRST_START), broker.client() as client:
         _staying = first_life(broker.address)
@@ -166,6 +173,28 @@ def test_each_record_of_an_eagerly_cleaned_log_is_here_once(tmp_path: Path) -> N
     assert commits == [5000 + number for number in range(50)], "each commit that was read live, once"
     _same_offsets(told, offsets_of(observed))
     assert sum(each.missing for each in read_facts(observed).shards.values()) > 0
+    _check_promoted(observed, told)
+
+
+def _check_promoted(observed: Path, told: Mapping[str, Any]) -> None:
+    """A server goes on where the broker has stopped: what that answered, this answers, of offsets, topics and classic groups."""
+    busy = run_command("promote", "--data-dir", observed, "--execute")
+    assert (busy.returncode, "have members" in busy.stderr) == (1, True)
+    done = run_command("promote", "--data-dir", observed, "--execute", "--yes")
+    assert done.returncode == 0, done.stderr
+    with Server(observed.parent, PARTITIONS) as server, server_client(server) as client:
+        ours = answers(client)
+        must_commit(client, LEDGER, "orders", {2: 1})
+    assert ours["topics"] == told["topics"]
+    for group, (_, offsets) in told["offsets"].items():
+        assert ours["offsets"].get(group, [0, []])[1] == offsets, group
+    for group, described in told["described"].items():
+        if told["groups"][group][2] == "classic":
+            assert ours["described"][group] == described, group
+
+
+def server_client(server: Server) -> Client:
+    return Client(server.address, timeout_s=60)
 
 
 def _compare(observed: Path, broker: KafkaBroker) -> None:

@@ -108,11 +108,12 @@ def _as_text(result: ImportResult, node_id: int, seconds: float) -> list[str]:
         f"groups: {groups}; {result.offsets:,} offsets, {result.topics:,} topics, cluster {result.cluster_id}",
         *([f"users, ACLs and quotas: {result.security_records:,} records"] if result.security_records else ()),
         f"transactional ids: {result.transactional_ids:,}; share partitions: {result.share_partitions:,}",
-        f"start it: coordinator-server serve --data-dir {result.data_dir}{_overrides(result, node_id)}",
+        f"start it: coordinator-server serve --data-dir {result.data_dir}{overrides(result, node_id)}",
     ]
 
 
-def _overrides(result: ImportResult, node_id: int) -> str:
+def overrides(result: ImportResult, node_id: int) -> str:
+    """Return the options of serve that a directory needs, beside its own."""
     defaults = Config()
     transactions = defaults.log.transaction_state_log_num_partitions
     shared = defaults.log.share_coordinator_state_topic_num_partitions

@@ -158,8 +158,8 @@ def import_kafka(
             return result
         begin_meta(storage, str(data_dir), BEGUN)
         named = TopicsOfOffsets()
-        _write_share_state(log, result, write)
-        _write_shards(log, result, named, progress, write, is_keeping_open=is_keeping_open)
+        write_share_state(log, result, write)
+        write_shards(log, result, named, progress, write, is_keeping_open=is_keeping_open)
         topics = named.topics(log.cluster_id) if metadata is None else metadata.topics
         given = 0 if metadata is None else metadata.next_producer_id
         records = [] if metadata is None else metadata.records
@@ -247,7 +247,7 @@ def _is_to_do(storage: Storage, data_dir: Path, record: ImportRecord) -> bool:
     return False
 
 
-def _write_shards(
+def write_shards(
     log: BrokerLog,
     result: ImportResult,
     named: TopicsOfOffsets,
@@ -290,7 +290,7 @@ def _write_shards(
         result.groups[kind] = result.groups.get(kind, 0) + 1
 
 
-def _write_share_state(log: BrokerLog, result: ImportResult, write: Callable[[Partition, KafkaShard], None]) -> None:
+def write_share_state(log: BrokerLog, result: ImportResult, write: Callable[[Partition, KafkaShard], None]) -> None:
     """Fold the partitions of share state, and write each that has ever had a record."""
     rule = RULES[SHARE_STATE.topic]
     assert isinstance(rule.compaction, Folded)
