@@ -14,7 +14,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run compact pipeline test torture simulate failover differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture simulate failover differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -31,6 +31,9 @@ run: with-run ## install what is needed and start the coordinator on LISTEN, wit
 	@echo "next, in a second terminal: run one of the consumers of README.md three times"
 	@echo "and: make compact   (Spark compacts the log, while the server runs or not)"
 	@exec $(BIN)/coordinator-server serve --listen $(LISTEN) --data-dir $(DATA_DIR) --override topics=$(TOPICS) $(ARGS)
+
+cluster: with-dev ## run three nodes over one PostgreSQL (Debian's package postgresql) on this machine, and say what to kill; docs/cluster.md
+	@$(BIN)/python scripts/cluster.py $(ARGS)
 
 compact: with-spark ## compact the log in DATA_DIR with Spark (the server may be running)
 	@exec $(BIN)/coordinator-server compact --data-dir $(DATA_DIR) $(ARGS)
@@ -75,12 +78,14 @@ chaos: with-dev ## fifty programs with the client library freeze, die, leave and
 differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), the client library against one that demands TLS and SASL, share state that moves to this server and back, and `observe` on a broker with an eager cleaner; ARGS=--record records its answers
 	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py tests/interop/test_share_state_moves.py tests/interop/test_observe_kafka.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
-simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, with programs that use the client library, with nodes that share a store, and with share groups, and as many with consumer groups; on all cores; ARGS='4711 --history' for one integer
+simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, with programs that use the client library, with nodes that share a store (rows alone, and whole daemons), and with share groups, and as many with consumer groups; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --effects --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --transactions --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --clients --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --memberships --seeds $$(($(or $(SEEDS),10000) / 5)))
+	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --nodes --seeds $$(($(or $(SEEDS),10000) / 5)))
+	@$(if $(filter-out --%,$(firstword $(ARGS))),,NODE_MUTANTS=100 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/simulation/test_nodes.py)
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --shares --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --consumers --seeds $(or $(SEEDS),10000))
 

@@ -35,7 +35,7 @@ from coordinator_server.cli.process_settings import allow_all_files, create_priv
 from coordinator_server.cli.service_manager import ServiceManager
 from coordinator_server.cli.signals import on_hangup, stop_signals
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.config.listeners import bracketed, is_loopback, listener_specs
+from coordinator_server.config.listeners import bracketed, is_loopback, is_wildcard, listener_specs, node_listener
 from coordinator_server.config.load import load, parse_overrides
 from coordinator_server.config.sources import Sources
 from coordinator_server.config.values import loop_count, with_loops
@@ -56,6 +56,7 @@ examples:
   coordinator-server serve --config /etc/coordinator-server.toml                 # or server.properties; SIGHUP reads it again
   coordinator-server serve --ephemeral --override topics=orders:6                # for tests: a free port, and nothing on disk
   coordinator-server serve --loops auto --data-dir ./data                        # one loop per core, on 9092, 9093, …
+  coordinator-server serve --store postgresql://coordinator@db/coordinator --config node-1.toml   # one of several nodes
 
 properties have Kafka's names, and its defaults but for a few.
 """
@@ -76,6 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="directory of the log; created if it does not exist. Required without --ephemeral, unless the property log.dirs "
         "names it",
+    )
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        help="database that has the log and is shared with other nodes: postgresql://USER@HOST/DATABASE (default: the property "
+        "store). docs/cluster.md says what a node needs besides",
     )
     parser.add_argument("--ephemeral", action="store_true", help="be a server for tests: end with the parent, and leave nothing")
     parser.add_argument(
@@ -112,6 +119,7 @@ def run(options: argparse.Namespace) -> int:
     configure(options.log_level, options.log_format)
     configuration.warn_of_unknown(settings)
     _warn_of_plaintext(config)
+    _check_node(config)
     # Before the signal handlers are set: SIGTERM ends a server that waits.
     await_jobs(options.data_dir, _say_who_is_awaited)
     service = ServiceManager(os.environ)
@@ -123,12 +131,26 @@ def run(options: argparse.Namespace) -> int:
     return asyncio.run(_supervise(config, options, sources, service))
 
 
+def _check_node(config: Config) -> None:
+    """Raise ConfigError if a node of several lacks something."""
+    if not config.cluster.store:
+        return
+    if loop_count(config) > 1:
+        raise ConfigError("loops: a node with a store has one loop; start more nodes instead, also on the same machine")
+    node_listener(config)
+    for each in listener_specs(config):
+        if is_wildcard(each.host) and each.advertised is None:
+            raise ConfigError(f"advertised.listeners: a node has to say at which host clients reach {each}")
+
+
 def _sources(options: argparse.Namespace) -> Sources:
     """Return the sources of the properties. Raises ConfigError.
 
     A server for tests reads no environment: it is the same server wherever the tests run.
     """
     others = {}
+    if options.store is not None:
+        others["--store"] = ("store", options.store)
     if options.loops is not None:
         others["--loops"] = ("loops", options.loops)
     if options.listen is not None:
@@ -197,7 +219,9 @@ async def _serve(config: Config, data_dir: Path, sources: Sources, service: Serv
         address = _addresses(config, sockets)
         metrics.start()
         await daemon.adopt(sockets)
-        await daemon.prepare()
+        if not await unless(stopping, daemon.prepare()):
+            await daemon.stop()
+            return 0
         await daemon.listen()
         on_hangup(_told(service, configuration.Reload(sources, _load, config, daemon.reload)), stopping)
         log.info("listening", address=address, data_dir=str(data_dir), node_id=config.node_id)

@@ -12,6 +12,30 @@ from coordinator_server.config.description import FromKafka, Ours, Part
 class ClusterConfig(Part, frozen=True, kw_only=True):
     """The store, and how its nodes know each other."""
 
+    store: Annotated[
+        str,
+        Ours(
+            "The database that has the log, the owners of shards and the nodes. All nodes with the same store are one cluster, "
+            "each with a node.id of its own; one that is killed is replaced by the others. The data directory has only the node's "
+            "socket. Without a store the log is in the data directory.",
+            form="the URL of a PostgreSQL, such as postgresql://coordinator@db.example/coordinator",
+        ),
+    ] = ""
+    store_password: Annotated[
+        str,
+        Ours(
+            "The password for the store.",
+            form="a reference to it, such as ${file:/etc/coordinator-server/secrets.properties:store.password}",
+            is_secret=True,
+        ),
+    ] = ""
+    store_needs_standby: Annotated[
+        bool,
+        Ours(
+            "Whether nothing is acknowledged that no synchronous standby of the store has. The database decides which ones it "
+            "waits for (synchronous_standby_names)."
+        ),
+    ] = False
     inter_node_listener_name: Annotated[
         str,
         Ours(

@@ -51,6 +51,7 @@ class Ours(Struct, frozen=True):
     description: str
     unit: str | None = None
     form: str | None = None
+    is_secret: bool = False
     follows: str = ""
 
 
@@ -164,7 +165,7 @@ def _property(field: structs.FieldInfo, about: FromKafka | Ours, is_reloadable: 
         kafka_default=kafka_default,
         unit=_unit(name, about.unit) if allowed.type == "int" else None,
         form=about.form,
-        is_secret=isinstance(about, FromKafka) and about.is_secret,
+        is_secret=about.is_secret,
         is_reloadable=is_reloadable,
         **structs.asdict(allowed),
     )

@@ -70,6 +70,11 @@ def is_loopback(host: str) -> bool:
     return host in {"localhost", "::1"} or host.startswith("127.")
 
 
+def is_wildcard(host: str) -> bool:
+    """Return whether an address to listen on is every address of the machine."""
+    return host in _WILDCARDS
+
+
 def listener_specs(config: Config, loops: int = 1) -> tuple[ListenerSpec, ...]:
     """Return the listeners for clients, in the order of ``listeners``. Raises ConfigError."""
     name = _normalised(config.cluster.inter_node_listener_name)

@@ -95,11 +95,13 @@ class Shared(NamedTuple):
     """What a node has of a store that it shares with others, besides the log.
 
     ``acquire`` reads a shard from its start, once this node owns it at an epoch: ``LogStore.read`` has all of it when ``done`` gets
-    None. With a LogError it is to be asked again. ``LogStore.forget`` lets go of a shard that another node may own.
+    None. With a LogError it is to be asked again. ``LogStore.forget`` lets go of a shard that another node may own. ``close``
+    ends the connections of the statements.
     """
 
     members: MembershipStore
     acquire: Callable[[Ownership, OnTaken], None]
+    close: Callable[[], None] = lambda: None
 
 
 class Opened(NamedTuple):

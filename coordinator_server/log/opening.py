@@ -1,6 +1,8 @@
-"""Opens logs: the one module that chooses how a log is kept. Today every log is a directory of this machine (``local.py``).
+"""Opens logs: the one module that chooses how a log is kept: in a directory of this machine (``local.py``), or in a database that
+nodes share (``postgresql``).
 
-    open_log         a server's loop
+    open_server_log  a server's loop, or a node
+    open_log         a server's loop, in a directory
     take_for_loops   a supervisor, before its loops
     open_for_job     a job, on a log that no server has
     open_observed    what follows another cluster
@@ -15,12 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from coordinator_server.config import Config
+from coordinator_server.config import Config, ConfigError
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log import directory, meta
 from coordinator_server.log.disk_share import DiskShare, disk_share
-from coordinator_server.log.errors import LogError, Unavailable
-from coordinator_server.log.file_locks import holder
+from coordinator_server.log.errors import LogError, Unavailable, WrongDirectory
+from coordinator_server.log.file_locks import LocalLock, holder
 from coordinator_server.log.file_names import COMPACTION_LOCK, LOCK
 from coordinator_server.log.jobs import Holder, JobShard
 from coordinator_server.log.layers.cleanable import cleanable
@@ -28,6 +30,7 @@ from coordinator_server.log.layers.job_shard import LocalJobShard, local_job_sha
 from coordinator_server.log.layers.saved_files import identity_files, is_saved_name
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.login_key import open_login_key
+from coordinator_server.log.members import Opened, Shared
 from coordinator_server.log.owners import MovedShards, read_owners, write_owners
 from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Progress, Report
@@ -70,6 +73,7 @@ __all__ = [
     "open_for_job",
     "open_log",
     "open_observed",
+    "open_server_log",
     "read_owners",
     "recover_dead_loop",
     "set_aside",
@@ -120,6 +124,52 @@ def open_log(
         return LocalLogStore.open_part(data_dir, part, post=post, options=options)
     counts = partition_counts(config.log)
     return LocalLogStore.open(data_dir, post=post, node_id=config.node_id, partitions=counts, options=options)
+
+
+async def open_server_log(data_dir: Path, config: Config, post: Post, part: LoopShards | None, machine: Machine, /) -> Opened:
+    """Open the log of a server on the running loop: that of its store, if it has one, or else that of its directory.
+
+    Raises LogError, ConfigError.
+    """
+    return (
+        await _open_store(data_dir, config) if config.cluster.store else Opened(open_log(data_dir, config, post, part, machine))
+    )
+
+
+async def _open_store(data_dir: Path, config: Config) -> Opened:
+    try:
+        # Only a node loads the package.
+        from coordinator_server.log.postgresql.address import Address
+        from coordinator_server.log.postgresql.log import open_postgresql_log
+        from coordinator_server.log.postgresql.membership import PostgresqlMembership
+    except ImportError as missing:
+        raise ConfigError(f"store: {missing.name} is missing: pip install 'coordinator-server[postgresql]'") from None
+
+    address = Address(config.cluster.store, config.cluster.store_password, config.cluster.store_needs_standby)
+    address.check()
+    lock = _lock_directory_of_node(data_dir)
+    try:
+        log = await open_postgresql_log(address, node_id=config.node_id, partitions=partition_counts(config.log))
+    except BaseException:
+        lock.close()
+        raise
+    rows = PostgresqlMembership(log)
+
+    def close() -> None:
+        rows.close()
+        lock.close()
+
+    return Opened(log, Shared(rows, log.acquire, close))
+
+
+def _lock_directory_of_node(data_dir: Path) -> LocalLock:
+    try:
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(f"cannot make {data_dir}: {error}") from error
+    if is_log(data_dir):
+        raise WrongDirectory(f"{data_dir} has a log of its own: a node with a store needs another directory")
+    return LocalLock(f"{data_dir}/{LOCK}")
 
 
 class Taken(NamedTuple):

@@ -154,7 +154,8 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
     wire.listener.serve(new_dispatcher(apis), sasl.entrances)
     guard.quotas.measure(new_dispatcher, apis)
     metrics = LoopMetrics(Observed(store, wire, guard.audit, hosting, apis, site.slow_turns), base.clock)
-    control = open_control(base, wire, hosting, measured=metrics.operations)
+    has_socket = place is None and environment.has_tools
+    control = open_control(base, wire, hosting, measured=metrics.operations, has_socket=has_socket)
     reconfiguration = Reconfiguration(config, wire.certificates, wire.listener, hosting.retention, limits, sasl)
     shards = None
     if shared is not None and cluster.roles is not None:

@@ -221,6 +221,8 @@ class Daemon:
         hosting.close()
         wire.background.close()
         store.close()
+        if self._site.shared is not None:
+            self._site.shared.close()
 
     async def _open_log(self) -> Rooms:
         """Lock the data directory, unless the supervisor has locked it, and recover the log. Raises LogError."""

@@ -14,7 +14,7 @@ import structlog
 from coordinator_server.config import Config
 from coordinator_server.config.description import UNLIMITED
 from coordinator_server.log.members import Opened
-from coordinator_server.log.opening import Machine, Storage, Sync, Writer, make_writer, open_log
+from coordinator_server.log.opening import Machine, Storage, Sync, Writer, make_writer, open_server_log
 from coordinator_server.log.shards import LoopShards
 from coordinator_server.runtime.clock import ProcessClock, SystemClock
 from coordinator_server.runtime.executor import StartChild
@@ -53,11 +53,6 @@ class OpenLog(Protocol):
     ) -> Opened: ...
 
 
-async def open_directory(data_dir: Path, config: Config, post: Post, part: LoopShards | None, machine: Machine, /) -> Opened:
-    """Open the log that a directory of this machine has. Raises LogError."""
-    return Opened(open_log(data_dir, config, post, part, machine))
-
-
 def open_node_links(config: Config, others: OtherNodes, incidents: Incidents) -> NodeTransports:
     """Open the links to other nodes that the properties describe. Raises ConfigError."""
     # Only a node loads the package of certificates.
@@ -78,7 +73,7 @@ class Environment(NamedTuple):
     make_acceptor: MakeAcceptor = SocketAcceptor
     # The number of files and sockets that the process may have open.
     open_files: Callable[[], int] = open_files_allowed
-    open_log: OpenLog = open_directory
+    open_log: OpenLog = open_server_log
     # Connects nodes that share a store.
     node_links: MakeNodeLinks = open_node_links
     # Connect the loops of a server.

@@ -25,7 +25,7 @@ UNAVOIDABLE = {
     "log": {
         r"generation": "of a journal's files: the format's own number (log/frames.py), in frames, journal, salvage",
         r"groups\.(data|index)": "names of files, which stay",
-        r"members\.py": "a module of NODES",
+        r"members\.py|log\.members": "a module of NODES",
     },
 }
 # The members there are the nodes of a cluster.

@@ -36,14 +36,16 @@ class Control(NamedTuple):
     socket: ControlSocket | None
 
 
-def open_control(base: Foundation, wire: Wire, hosting: Hosting, *, measured: Mapping[str, Operation]) -> Control:
-    """Create the operations, and with a cleaner the socket. ``measured`` are the operations of the room metrics."""
+def open_control(
+    base: Foundation, wire: Wire, hosting: Hosting, *, measured: Mapping[str, Operation], has_socket: bool
+) -> Control:
+    """Create the operations, and the socket of a server with one loop. ``measured`` are the operations of the room metrics."""
     hosted, node, store = hosting.hosted, hosting.node, base.store
     operations = control_operations(hosted, store, node, Status(node, hosted, store, wire, base.clock))
     operations |= {**measured, "refused-commits": partial(answer_refused_commits, hosting.group_counts.refused_commits)}
-    if hosting.cleaner is None:
+    if not has_socket:
         return Control(operations | hosting.moves.operations, None)
-    of_server = PipelineReports(hosting.cleaner.report).operations
+    of_server: dict[str, Operation] = {} if hosting.cleaner is None else PipelineReports(hosting.cleaner.report).operations
     of_server |= {"owners": partial(_answer_owners, node, store), "move-shard": _refuse_moves}
     of_server |= OnlyLoop(node.config, node.nodes.id, hosted, wire.listener).operations
     return Control(operations, ControlSocket(base.data_dir, operations | of_server))

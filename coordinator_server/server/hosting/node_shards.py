@@ -148,7 +148,7 @@ class NodeShards:
 
     def _look(self) -> None:
         self.membership.look()
-        self._later("look", self._sharing.times.look_ms, self._look)
+        self._later("look", self.membership.look_ms, self._look)
 
     def _later(self, name: str, delay_ms: float, call: Callable[[], None]) -> None:
         self._timers[name] = asyncio.get_running_loop().call_later(delay_ms / 1000, call)
@@ -164,7 +164,7 @@ class NodeShards:
 
     def own(self, shard: ShardId, epoch: int, /) -> None:
         """Load a shard as its owner at an epoch."""
-        log.info("shard-owned", shard=str(shard), epoch=epoch)
+        log.debug("shard-owned", shard=str(shard), epoch=epoch)
         self.counts["in"] += 1
         self._nodes.give(shard, Owner(self._nodes.id, epoch))
         # Until its log is here.

@@ -25,12 +25,18 @@ from coordinator_server.log.members import Member, MembershipStore, Table
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.lease import Lease
 from coordinator_server.server.membership.leases import LeaseTimes, Silence
-from coordinator_server.server.membership.plan import plan
+from coordinator_server.server.membership.plan import is_settled, plan
 
 log = structlog.get_logger(__name__)
 
 MOST_CLOCK_DIFFERENCE_MS: Final = 10_000
 """A node whose clock is further from the store's takes no shards: the times of their logs would jump."""
+
+
+HASTE: Final = 5
+"""So much more often a node looks at the rows while shards move."""
+MOST_LEAVING: Final = 8
+"""So many shards are given to other nodes at a time: each is without an owner until the next look of one, and its load."""
 
 
 class Clocks(NamedTuple):
@@ -57,7 +63,7 @@ class Host(Protocol):
 
 
 class Membership:
-    """The state of one node. Call ``tick`` every ``renew_ms``, and ``look`` every ``look_ms``.
+    """The state of one node. Call ``tick`` every ``renew_ms``, and ``look`` after each ``look_ms``.
 
     ``lease`` is its right to answer for its shards.
     """
@@ -92,12 +98,18 @@ class Membership:
         # The number of outcomes of takes and releases: rows that were read before the last one are no plan's.
         self._moves = 0
         self.is_leaving = False
+        self._is_settled = False
         self._is_near = True
 
     @property
     def may_answer(self) -> bool:
         """Whether this node may still own its shards: reads, and whatever writes nothing, are answered only then."""
         return self.lease.is_in_force
+
+    @property
+    def look_ms(self) -> int:
+        """The time until the next look: shorter while shards wait for an owner, or are about to get another."""
+        return self._times.look_ms if self._is_settled else self._times.look_ms // HASTE
 
     def tick(self) -> None:
         """Renew, and look at the others."""
@@ -188,6 +200,7 @@ class Membership:
         self._silence.observe(table, self._clocks.boot_ms())
         if table.version > self._version:
             self._version = table.version
+            self._is_settled = is_settled(table)
             self._host.changed(table)
         me = self.me
         if me is None or self.is_leaving or me not in table.members:
@@ -221,7 +234,7 @@ class Membership:
             log.error("clock-differs", node=me.node, difference_ms=difference_ms, action="set the clock: no shards are taken")
         self._is_near = is_near
         take, release = plan(table, me, takes=is_near and self.may_answer)
-        for shard, epoch in release:
+        for shard, epoch in release[: max(0, MOST_LEAVING - len(self._unloading))]:
             if self.owned.get(shard) == epoch:
                 self._disown(shard, partial(self._release, me, shard, epoch))
         # A take or release had no outcome, so it may still be under way: the next epoch ends it.

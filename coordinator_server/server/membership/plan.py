@@ -21,6 +21,18 @@ class Plan(NamedTuple):
     release: list[tuple[ShardId, int]]
 
 
+def is_settled(table: Table) -> bool:
+    """Return whether each shard has a living owner, and no node will give one away."""
+    living = table.living
+    for topic in {shard.topic for shard in table.shards}:
+        owners = [row.owner for shard, row in table.shards.items() if shard.topic == topic]
+        owned = Counter(owners)
+        parts = [owned[each] for each in living]
+        if sum(parts) < len(owners) or (parts and max(parts) - min(parts) > 1):
+            return False
+    return True
+
+
 def plan(table: Table, me: Member, *, takes: bool = True) -> Plan:
     """Return what a member does next, which has to be alive. With ``takes`` false it takes nothing."""
     living = table.living

@@ -23,7 +23,7 @@ async def numbers(_request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def opened(rooms: OpenRooms) -> Control:
-    return open_control(rooms.base, rooms.wire, rooms.hosting, measured={"metrics": numbers})
+    return open_control(rooms.base, rooms.wire, rooms.hosting, measured={"metrics": numbers}, has_socket=rooms.has_cleaner)
 
 
 async def test_a_loop_offers_its_operations_to_the_supervisor() -> None:
