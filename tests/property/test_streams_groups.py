@@ -156,7 +156,8 @@ class Model:
     def check_tasks(self, group: StreamsGroup) -> None:
         active: Counter[tuple[str, int]] = Counter()
         of_process: Counter[tuple[str, str, int]] = Counter()
-        owners, standby = {}, set()
+        owners: dict[tuple[str, int], str] = {}
+        standby: set[tuple[str, int, str]] = set()
         for member in group.members.values():
             process_id = member.metadata.process_id
             for held in (member.tasks.assigned, member.tasks.pending_revocation):
