@@ -115,11 +115,20 @@ class PostgresqlServer:
     @property
     def socket_path(self) -> str:
         """The Unix socket."""
-        return str(self._root / f".s.PGSQL.{_PORT}")
+        return str(self._root / f".s.PGSQL.{self._settings['port']}")
 
     def url(self, database: str) -> str:
         """Return the URL of a database, over the Unix socket."""
-        return f"postgresql://{_USER}@/{database}?host={self._root}"
+        return f"postgresql://{_USER}@/{database}?host={self._root}&port={self._settings['port']}"
+
+    def add_file(self, name: str, content: str) -> Path:
+        """Write a file that only the server's user reads."""
+        path = self._root / name
+        path.write_text(content)
+        path.chmod(0o600)
+        if self._as_user:
+            shutil.chown(path, "nobody", "nogroup")
+        return path
 
     def start(self) -> None:
         """Start, and wait until the server answers."""
@@ -133,7 +142,12 @@ class PostgresqlServer:
             **self._as_user,
         )
         until = time.monotonic() + 30
-        while subprocess.run([self._programs / "pg_isready", "-q", "-h", self._root], check=False).returncode != 0:
+        while (
+            subprocess.run(
+                [self._programs / "pg_isready", "-q", "-h", self._root, "-p", str(self._settings["port"])], check=False
+            ).returncode
+            != 0
+        ):
             assert self._process.poll() is None, (self._root / "log").read_text()
             assert time.monotonic() < until, "PostgreSQL does not answer"
             time.sleep(0.02)
