@@ -11,7 +11,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 from coordinator_server.log.errors import LogError, Unavailable
-from coordinator_server.log.postgresql.rows import ROWS_FROM, Pages, Row, check_row, missing_row
+from coordinator_server.log.postgresql.rows import ROW_WITH, ROWS_FROM, Pages, Row, check_row, missing_row
 from coordinator_server.log.postgresql.session import Rows, Session
 from coordinator_server.log.shards import ShardId
 
@@ -38,14 +38,12 @@ class Reader:
 
     def rows(self, shard: ShardId, sid: int, from_offset: int, upto: int) -> Iterator[Row]:
         """Yield the rows from the one that holds an offset up to ``upto``. Raises DamagedLog, Unavailable."""
-        pages, at = Pages(), from_offset
-        is_first = True
+        pages = Pages()
+        [(found,)] = self.read(ROW_WITH, sid, from_offset)
+        at = 0 if found is None else found
         while at < upto:
             page = [Row(*found) for found in self.read(ROWS_FROM, sid, at, upto, pages.rows)]
             pages.note(sum(len(row.data) for row in page))
-            if is_first and page and page[0].base_offset < at < page[0].next_offset:
-                at = page[0].base_offset
-            is_first = False
             if not page:
                 raise missing_row(shard, at, upto)
             for row in page:

@@ -11,12 +11,13 @@ from protocol.errors import DecodeError
 from protocol.record_batch import iter_batches
 
 ROWS_FROM: Final = """
-SELECT base_offset, next_offset, data FROM log WHERE sid = $1 AND base_offset < $3 AND base_offset >=
-  coalesce((SELECT max(base_offset) FROM log WHERE sid = $1 AND base_offset <= $2), 0)
+SELECT base_offset, next_offset, data FROM log WHERE sid = $1 AND base_offset >= $2 AND base_offset < $3
 ORDER BY base_offset LIMIT $4"""
+ROW_WITH: Final = "SELECT max(base_offset) FROM log WHERE sid = $1 AND base_offset <= $2"
 LAST_ROW: Final = "SELECT base_offset, next_offset, data FROM log WHERE sid = $1 ORDER BY base_offset DESC LIMIT 1"
 SHARD_ROW: Final = "SELECT epoch, resolution, log_start, next_offset FROM shard WHERE sid = $1"
-_FIRST_PAGE, _LARGEST_PAGE = 64, 4096
+# A page is checked in one turn of the loop.
+_FIRST_PAGE, _LARGEST_PAGE = 64, 512
 _PAGE_BYTES: Final = 1 << 20
 
 

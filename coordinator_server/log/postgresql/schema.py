@@ -68,7 +68,7 @@ CREATE TABLE log (
   next_offset bigint NOT NULL,
   epoch bigint NOT NULL,
   data bytea STORAGE EXTERNAL NOT NULL,
-  PRIMARY KEY (era, sid, base_offset)
+  PRIMARY KEY (sid, base_offset, era)
 ) PARTITION BY LIST (era);
 """
 # PostgreSQL 15 has STORAGE only in ALTER TABLE.

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.log.errors import DamagedLog, Diverged, Fenced, LogError, Unavailable
+from coordinator_server.log.postgresql.rows import ROWS_FROM
 from coordinator_server.log.postgresql.tails import KEPT_BYTES
 from coordinator_server.log.shards import Append, Ownership, ShardId
 from coordinator_server.log.store import ReadRange
@@ -136,3 +137,24 @@ def test_what_was_written_is_counted(node: Postgresql) -> None:
     assert (counts.submits, sum(counts.sizes), counts.refusals) == (1, 3, 1)
     assert "too large" in str(counts.refusal)
     assert node.store.topics() == {"__consumer_offsets"}
+
+
+def test_a_page_of_rows_is_found_by_the_index(node: Postgresql) -> None:
+    """However many rows other shards, other eras and other pages have: nothing is sorted."""
+    node.sql(
+        "INSERT INTO log SELECT era, sid, at, at + 1, 0, '' FROM generate_series(0, 1) era, generate_series(1, 20) sid, "
+        "generate_series(era * 1000, era * 1000 + 999) at"
+    )
+    node.sql("ANALYZE log")
+    session = node.store.session("test")
+    page = ROWS_FROM
+    for number, value in enumerate(("7", "500::bigint", "1500::bigint", "64"), 1):
+        page = page.replace(f"${number}", value)
+
+    found = node.loop.run_until_complete(session.read(f"EXPLAIN {page}"))
+    session.close()
+
+    plan = "\n".join(row[0] for row in found)
+    assert "Merge Append" in plan
+    assert "Index Cond: ((sid = 7) AND (base_offset >= '500'::bigint) AND (base_offset < '1500'::bigint))" in plan
+    assert "->  Sort" not in plan
