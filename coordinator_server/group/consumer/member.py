@@ -81,6 +81,11 @@ class ConsumerGroupMember(Struct, frozen=True):
         return self.metadata.classic_member_metadata
 
     @property
+    def is_classic(self) -> bool:
+        """Whether the member uses the classic protocol."""
+        return self.metadata.classic_member_metadata is not None
+
+    @property
     def is_in_log(self) -> bool:
         """Whether the member has a record."""
         return self.metadata is not NO_METADATA or self.current is not NO_ASSIGNMENT

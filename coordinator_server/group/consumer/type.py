@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from coordinator_server.group.consumer import offsets
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.describe import group_at
 from coordinator_server.group.consumer.group import ConsumerGroup, consumer_groups
 from coordinator_server.group.consumer.leave import fence
+from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.consumer.target import target_rules
 from coordinator_server.group.group_type import CheckPartition, ExpiryRule, GroupContext, SharedTables
+from coordinator_server.group.modern import offsets
 from coordinator_server.group.modern.background_target import BackgroundTargets
 from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.modern.leave import expire_session
@@ -40,7 +41,7 @@ class ConsumerType(ModernType[ConsumerGroup, ConsumerContext]):
         self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool
     ) -> CheckPartition | None:
         group = self.groups.by_id[request.group_id]
-        return offsets.admit_commit(group, request, api_version, is_transactional=is_transactional)
+        return offsets.admit_commit(group, request, api_version, _since, is_transactional=is_transactional)
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
         group = self.groups.by_id.get_at(request.group_id, committed_offset)
@@ -72,3 +73,11 @@ class ConsumerType(ModernType[ConsumerGroup, ConsumerContext]):
         group = self.groups.by_id.get_at(group_id, committed_offset)
         assert group is not None
         return group_at(group, committed_offset, self.context.topics, next(iter(self.context.assignors)))
+
+
+def _since(member: ConsumerGroupMember, topic_id: bytes, _topic: str, partition: int) -> int | None:
+    for owned in (member.assigned, member.pending_revocation):
+        since = owned.get(topic_id, {}).get(partition)
+        if since is not None:
+            return since
+    return None

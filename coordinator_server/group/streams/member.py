@@ -6,7 +6,7 @@ A value: a change makes a new one. A member exists while one of its records does
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from msgspec import Struct, field
 
@@ -38,6 +38,7 @@ _STATES: Final = {state.value: state for state in MemberState}
 class StreamsGroupMember(Struct, frozen=True):
     """One member. The fields of ``metadata`` and ``current`` are those of the records; ``tasks`` is what ``current`` says."""
 
+    is_classic: ClassVar[bool] = False
     member_id: str
     metadata: StreamsGroupMemberMetadataValue = field(default_factory=lambda: NO_METADATA)
     current: StreamsGroupCurrentMemberAssignmentValue = field(default_factory=lambda: NO_ASSIGNMENT)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from functools import partial
 
 from coordinator_server.group.group_type import CheckPartition, ExpiryRule, GroupContext, SharedTables
+from coordinator_server.group.modern import offsets
 from coordinator_server.group.modern.background_target import BackgroundTargets
 from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.modern.leave import expire_session
 from coordinator_server.group.modern.revocation import await_revocation
 from coordinator_server.group.modern.type import ModernType
-from coordinator_server.group.streams import offsets
 from coordinator_server.group.streams.context import StreamsContext
 from coordinator_server.group.streams.describe import group_at
 from coordinator_server.group.streams.group import StreamsGroup, streams_groups
 from coordinator_server.group.streams.leave import fence
+from coordinator_server.group.streams.member import StreamsGroupMember
 from coordinator_server.group.streams.target import stop_delay, target_rules
 from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
@@ -40,7 +41,8 @@ class StreamsType(ModernType[StreamsGroup, StreamsContext]):
         self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool
     ) -> CheckPartition | None:
         group = self.groups.by_id[request.group_id]
-        return offsets.admit_commit(group, request, api_version, is_transactional=is_transactional)
+        since = partial(_since, group)
+        return offsets.admit_commit(group, request, api_version, since, is_transactional=is_transactional)
 
     def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
         group = self.groups.by_id.get_at(request.group_id, committed_offset)
@@ -92,3 +94,15 @@ class StreamsType(ModernType[StreamsGroup, StreamsContext]):
 
 def _reads(group: StreamsGroup, topic: str) -> bool:
     return bool(group.members) and topic in group.source_topics.value
+
+
+def _since(group: StreamsGroup, member: StreamsGroupMember, _topic_id: bytes, topic: str, partition: int) -> int | None:
+    """Return the epoch in which the member got the active task that reads a partition."""
+    subtopology_id = group.source_topics.value.get(topic)
+    if subtopology_id is None:
+        return None
+    for held in (member.tasks.assigned, member.tasks.pending_revocation):
+        since = held.active.get(subtopology_id, {}).get(partition)
+        if since is not None:
+            return since
+    return None
