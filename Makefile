@@ -48,6 +48,7 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 	@RUNTIME_EXAMPLES=4000 SHARE_EXAMPLES=100000 PIPELINE_EXAMPLES=3000 PIPELINE_BESIDE_S=180 LOG_IMAGES=$(or $(IMAGES),20000) LOG_FLIPS=200 LOG_TAIL_STEP=1 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/property/test_log_syscalls.py \
 	    tests/property/test_import_syscalls.py tests/property/test_transaction_syscalls.py tests/property/test_share_syscalls.py tests/property/test_log_kill.py tests/property/test_log_power_loss.py tests/property/test_log_bit_rot.py \
 	    tests/property/test_log_tails.py tests/property/test_log_shares.py tests/property/test_runtime.py tests/property/test_compaction.py tests/property/test_share_layers.py tests/property/test_share_writes.py tests/property/test_layers_over_time.py tests/integration/test_job_failures.py tests/integration/test_crash.py tests/integration/test_loops_crash.py \
+	    tests/property/test_log_moves.py tests/integration/test_move_kills.py \
 	    --every-syscall --crash-rounds 200 $(ARGS)
 	@$(BIN)/python -m pytest -rP -o faulthandler_timeout=0 tests/integration/test_exactly_once.py tests/interop/test_exactly_once.py \
 	    --crash-rounds 200 --ledger-seconds 300 $(ARGS)
@@ -63,12 +64,10 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 CLIENTS ?= all
 
 interop: with-dev ## the same scenarios with every client: Java, franz-go, sarama, kafkajs, the Python ones; CLIENTS=java,sarama selects some
-	@$(BIN)/python -m pytest tests/interop/test_contract.py tests/interop/test_kafka_acls.py tests/interop/test_kafka_tools.py tests/interop/test_logins.py tests/interop/test_migration.py tests/interop/test_consumer_contract.py tests/interop/test_share_groups.py tests/interop/test_streams.py --clients $(CLIENTS) $(ARGS)
+	@$(BIN)/python -m pytest tests/interop/test_contract.py tests/interop/test_kafka_acls.py tests/interop/test_kafka_tools.py tests/interop/test_logins.py tests/interop/test_migration.py tests/interop/test_consumer_contract.py tests/interop/test_share_groups.py tests/interop/test_streams.py tests/interop/test_moving_shards.py --clients $(CLIENTS) $(ARGS)
 
-storm: with-dev ## 200 members join, leave, die and restart at random for five minutes, then 200 of both protocols in consumer groups, and 200 in share groups; ARGS='--seconds 60 --seed 7' for a different run
-	@$(BIN)/python -m tests.storm $(ARGS)
-	@$(if $(findstring --consumers,$(ARGS))$(findstring --shares,$(ARGS)),,$(BIN)/python -m tests.storm --consumers $(ARGS))
-	@$(if $(findstring --consumers,$(ARGS))$(findstring --shares,$(ARGS)),,$(BIN)/python -m tests.storm --shares $(ARGS))
+storm: with-dev ## 200 members join, leave, die and restart at random for five minutes, then 200 of both protocols in consumer groups, and 200 in share groups; then all three while a shard moves each second; ARGS='--seconds 60 --seed 7' for a different run
+	@$(if $(filter --consumers --shares --moves,$(ARGS)),$(BIN)/python -m tests.storm $(ARGS),for kind in '' --consumers --shares --moves '--moves --consumers' '--moves --shares'; do $(BIN)/python -m tests.storm $$kind $(ARGS) || exit 1; done)
 
 SERVERS ?= ours,kafka,kfake
 

@@ -1,6 +1,8 @@
-"""Producers move offsets of groups in transactions while loops are killed and stopped, and their number changes: all move or none.
+"""Producers move offsets of groups in transactions while loops are killed and stopped, their number changes, and shards move
+between them: all offsets of a transaction move or none.
 
-Each round has another number of loops, kills or stops some of them or the supervisor, and ends all by kill -9 or SIGTERM.
+Each round has another number of loops, kills or stops some of them or the supervisor, and ends all by kill -9 or SIGTERM. In most
+rounds shards move from loop to loop all the time.
 Reproduce a failure with the seed that it prints: --seed N; more rounds: --crash-rounds N (a fifth of them is run).
 """
 
@@ -23,13 +25,16 @@ from tests.support.ledger import Ledger
 from tests.support.mover import TOPIC, Mover, Outcome, Surroundings
 from tests.support.server import Server
 from tests.support.server_faults import ServerFaults
-from tests.support.transactional_server import PARTITIONS, PROPERTIES, await_coordinators, left_open, read
+from tests.support.shard_mover import ShardMover
+from tests.support.transactional_server import PARTITIONS, PROPERTIES, await_coordinators, left_open, moving, read, shard_of
 
 M = TypeVar("M", bound=Message)
 
 IDS = [f"tx-{number}" for number in range(4)]
 NAMES = [f"group-{number}" for number in range(8)]
 LOOPS = (2, 3, 1)
+# A shard moves every so often.
+MOVES_S = (0.05, 0.3, 1.0)
 
 
 class Over(Exception):
@@ -71,8 +76,11 @@ class Connection:
 class Round:
     """Producers at work, each in a thread. Two of them have the same transactional id now and then."""
 
-    def __init__(self, server: Server, producers: list[Mover], offsets: count[int], chance: random.Random) -> None:
+    def __init__(
+        self, server: Server, shards: ShardMover, producers: list[Mover], offsets: count[int], chance: random.Random
+    ) -> None:
         self._is_over = threading.Event()
+        self._shards = shards
         self._connections: list[Connection] = []
         self._threads = []
         self.failures: list[BaseException] = []
@@ -105,7 +113,8 @@ class Round:
             self.failures.append(failure)
 
     def _owner(self, topic: str, key: str) -> int:
-        return partition_for(key, PARTITIONS) % len(self._addresses)
+        unmoved = partition_for(key, PARTITIONS) % len(self._addresses)
+        return self._shards.owners.get(shard_of(topic, key), unmoved)
 
 
 @pytest.mark.crash
@@ -115,7 +124,7 @@ def test_all_groups_of_a_transaction_move_or_none(request: pytest.FixtureRequest
     print(f"--seed {seed}")  # noqa: T201 - pytest shows it when the test fails
     chance = random.Random(seed)
     producers: list[Mover] = []
-    ledger, offsets = Ledger(producers, IDS), count(1)
+    ledger, offsets, moves = Ledger(producers, IDS), count(1), 0
     with Server(tmp_path, PROPERTIES | {"topics": f"{TOPIC}:{len(IDS)}"}) as server:
         for number in range(max(len(LOOPS), request.config.getoption("--crash-rounds") // 5)):
             server.stop() if chance.random() < 0.3 else server.kill()
@@ -123,7 +132,7 @@ def test_all_groups_of_a_transaction_move_or_none(request: pytest.FixtureRequest
             server.start()
             await_coordinators(server, IDS)
             assert ledger.wrong_now(read(server, NAMES)) == []
-            run_round(server, producers, offsets, chance)
+            moves += run_round(server, producers, offsets, chance)
         eventually(lambda: left_open(server) == [], within_s=60)
         committed = read(server, NAMES)
     assert ledger.wrong_now(committed) == []
@@ -131,11 +140,15 @@ def test_all_groups_of_a_transaction_move_or_none(request: pytest.FixtureRequest
     outcomes = [moved.outcome for moved in ledger.moved]
     assert outcomes.count(Outcome.COMMITTED) > 10
     assert outcomes.count(Outcome.ABORTED) > 0
+    assert moves > 0
+    print(f"{moves} shards moved, {len(outcomes)} transactions")  # noqa: T201 - the result of a long run
 
 
-def run_round(server: Server, producers: list[Mover], offsets: count[int], chance: random.Random) -> None:
-    """Under load some loops are killed or stopped, and all serve again in the end."""
-    work = Round(server, producers, offsets, chance)
-    ServerFaults(server, chance).trouble()
-    time.sleep(chance.uniform(0.5, 1.5))
+def run_round(server: Server, producers: list[Mover], offsets: count[int], chance: random.Random) -> int:
+    """Under load some loops are killed or stopped, and all serve again in the end. Return how many shards moved."""
+    with moving(server, chance.choice(MOVES_S), chance.random()) as shards:
+        work = Round(server, shards, producers, offsets, chance)
+        ServerFaults(server, chance).trouble()
+        time.sleep(chance.uniform(0.5, 1.5))
     work.end()
+    return len(shards.moves)

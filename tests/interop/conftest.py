@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.interop.clients import CONSUMERS, ConfluentAdmin
-from tests.interop.contract_table import CONTRACT, LACKS, LACKS_OF_CONSUMERS, contract_table
+from tests.interop.contract_table import CONTRACT, LACKS, LACKS_OF_CONSUMERS, contract_table, pauses
 from tests.interop.crew import Crew
 from tests.interop.programs import FOREIGN
 from tests.support.server import Server
@@ -21,6 +21,8 @@ WITH_BOTH_PROTOCOLS = {
     "test_migration.py": ("confluent-kafka", "java"),
     "test_consumer_contract.py": ("confluent-kafka", "java", "franz-go"),
 }
+MOVING = "test_moving_shards.py"
+OF_ALL_CLIENTS = (CONTRACT, MOVING)
 ALL_CLIENTS = (*FOREIGN, *CONSUMERS)
 
 
@@ -29,7 +31,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
     Some files are for those that have the protocol of KIP-848.
     """
-    if collection_path.name == CONTRACT:
+    if collection_path.name in OF_ALL_CLIENTS:
         return None if config.getoption("--clients") else True
     if collection_path.name in TOOLS:
         return None if "java" in _named_clients(config) else True
@@ -48,9 +50,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         named = [client for client in _named_clients(metafunc.config) if client in able]
         metafunc.parametrize("client", [client for client in named if (client, scenario) not in LACKS_OF_CONSUMERS])
         return
-    if "client" not in metafunc.fixturenames or Path(metafunc.module.__file__ or "").name != CONTRACT:
+    name = Path(metafunc.module.__file__ or "").name
+    if "client" not in metafunc.fixturenames or name not in OF_ALL_CLIENTS:
         return
     named = _named_clients(metafunc.config)
+    if name == MOVING and scenario == "consumers":
+        named = [client for client in named if client in WITH_BOTH_PROTOCOLS["test_consumer_contract.py"]]
     metafunc.parametrize("client", [client for client in named if (client, scenario) not in LACKS])
 
 
@@ -65,7 +70,7 @@ def _named_clients(config: pytest.Config) -> list[str]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """The contract as a table: clients and scenarios, with the seconds that each took."""
     if config.getoption("--clients"):
-        for line in contract_table(terminalreporter, _named_clients(config)):
+        for line in (*contract_table(terminalreporter, _named_clients(config)), *pauses(terminalreporter)):
             terminalreporter.write_line(line)
 
 

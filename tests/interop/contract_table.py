@@ -46,3 +46,11 @@ def contract_table(reporter: pytest.TerminalReporter, clients: Sequence[str]) ->
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
     yield from missing
+
+
+def pauses(reporter: pytest.TerminalReporter) -> Iterator[str]:
+    """Lines: how long a client waited at most while shards moved."""
+    for report in reporter.stats.get("passed", []):
+        for name, value in report.user_properties:
+            if name == "longest_pause":
+                yield f"{report.nodeid.partition('::')[2]}: longest pause {value}"

@@ -1,4 +1,4 @@
-"""Stock transactional producers move offsets of groups while clients, loops and the server die:
+"""Stock transactional producers move offsets of groups while clients, loops and the server die, and shards move between loops:
 all of a transaction's groups move, or none does.
 
 Reproduce a failure with the seed that it prints: --seed N; for longer: --ledger-seconds N.
@@ -25,9 +25,10 @@ from tests.support.mover import TOPIC, Outcome
 from tests.support.ports import free_port
 from tests.support.server import Server
 from tests.support.server_faults import ServerFaults
-from tests.support.transactional_server import PROPERTIES, await_coordinators, left_open, producer_ids, read
+from tests.support.transactional_server import PROPERTIES, await_coordinators, left_open, moving, producer_ids, read
 
 ROUNDS = 2
+MOVED_EVERY_S = 1.0
 # A slow machine may not let every producer begin in the time: half of them must, and get more rounds if they need them.
 LEAST, MOST_ROUNDS = 4, 15
 MADE: dict[str, Callable[[str, str], ProducerProcess]] = {
@@ -79,8 +80,10 @@ def test_offsets_of_stock_producers_move_exactly_once(request: pytest.FixtureReq
             rounds = 0
             while rounds < ROUNDS or time.monotonic() < until_s or (len(have_committed(ledger)) < LEAST and rounds < MOST_ROUNDS):
                 rounds += 1
-                faults.trouble()
-                time.sleep(chance.uniform(0.5, 2))
+                with moving(server, MOVED_EVERY_S, chance.random()) as shards:
+                    faults.trouble()
+                    time.sleep(chance.uniform(0.5, 2))
+                faults.counts["shards moved"] += len(shards.moves)
                 if chance.random() < 0.5:
                     faults.kill_all()
                 assert ledger.wrong_now(read(server, [*NAMES, *SESSIONS])) == []

@@ -1,4 +1,4 @@
-"""The storm at length: python -m tests.storm [--consumers | --shares] [--seconds 300] [--seed N] [--settle 10]
+"""The storm at length: python -m tests.storm [--consumers | --shares] [--moves] [--seconds 300] [--seed N] [--settle 10]
 
 Exit code 1 when a rule was broken, or a group had not settled within that many seconds of quiet.
 """
@@ -10,11 +10,17 @@ import asyncio
 import random
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
+from coordinator_server.kinds import GROUPS, SHARE_STATE
+from coordinator_server.runtime.partitioner import partition_for
 from tests.storm import consumers, shares, weather
 from tests.storm.group_weather import SIZES
 from tests.support.server import Server
+from tests.support.shard_mover import ShardMover
+
+MOVED_EVERY_S = 1.0
 
 
 def main() -> int:
@@ -26,6 +32,7 @@ def main() -> int:
     parser.add_argument("--settle", type=float, default=10, metavar="SECONDS", help="of quiet after which all has to be settled")
     parser.add_argument("--consumers", action="store_true", help="consumer groups, with members of both protocols")
     parser.add_argument("--shares", action="store_true", help="share groups, and leaders of share partitions")
+    parser.add_argument("--moves", action="store_true", help="two loops, and each second a shard moves to the other one")
     arguments = parser.parse_args()
     seed = random.SystemRandom().randrange(1 << 31) if arguments.seed is None else arguments.seed
     overrides, storm = weather.OVERRIDES, weather.storm
@@ -33,10 +40,22 @@ def main() -> int:
         overrides, storm = consumers.overrides(SIZES), consumers.storm
     elif arguments.shares:
         overrides, storm = shares.overrides(SIZES), shares.storm
-    with tempfile.TemporaryDirectory() as directory, Server(Path(directory), overrides) as server:
-        report = asyncio.run(storm(server.address, seed, arguments.seconds, arguments.settle))
+    loops = 2 if arguments.moves else 1
+    with tempfile.TemporaryDirectory() as directory, Server(Path(directory), overrides, loops) as server, ExitStack() as stack:
+        shards = shards_of_storms(server, arguments.shares)
+        mover = stack.enter_context(ShardMover(server, MOVED_EVERY_S, shards)) if arguments.moves else None
+        report = asyncio.run(storm(server.addresses, seed, arguments.seconds, arguments.settle))
     print(report)  # noqa: T201 - its output is what it is for
+    if mover is not None:
+        print(mover)  # noqa: T201
     return 1 if report.broken else 0
+
+
+def shards_of_storms(server: Server, has_shares: bool) -> list[str]:
+    """The shards of the groups of a storm, and those of share partitions."""
+    groups = {f"{GROUPS.topic}-{partition_for(f'storm-{size}', 50)}" for size in SIZES}
+    kinds = (SHARE_STATE.topic,) if has_shares else ()
+    return sorted(groups | {shard for shard in server.control(op="owners")["owners"] if shard.startswith(kinds)})
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from tests.simulation.classic_member import ClassicMember
 from tests.simulation.group_member import GroupMember, Subscription
 from tests.simulation.group_views import GroupView, MemberView, unsettled
 from tests.simulation.native_member import NativeMember
+from tests.storm.coordinators import Address
 from tests.storm.group_weather import SESSION_MS, SIZES, GroupWeather, Seat, topic_overrides
 from tests.storm.weather import Report
 
@@ -42,17 +43,17 @@ def overrides(sizes: Sequence[int]) -> dict[str, str]:
 
 
 async def storm(
-    address: tuple[str, int], seed: int, seconds: float, settle_within_s: float, sizes: Sequence[int] = SIZES
+    addresses: Sequence[Address], seed: int, seconds: float, settle_within_s: float, sizes: Sequence[int] = SIZES
 ) -> Report:
     """Rounds of weather and quiet until ``seconds`` of weather have passed, or a rule was broken."""
-    return await ConsumerWeather(address, seed, sizes).storm(seed, seconds, settle_within_s)
+    return await ConsumerWeather(addresses, seed, sizes).storm(seed, seconds, settle_within_s)
 
 
 class ConsumerWeather(GroupWeather):
     """Seats of consumer groups. Some have an instance id, and some a regular expression."""
 
-    def __init__(self, address: tuple[str, int], seed: int, sizes: Sequence[int]) -> None:
-        super().__init__(address, seed, sizes)
+    def __init__(self, addresses: Sequence[Address], seed: int, sizes: Sequence[int]) -> None:
+        super().__init__(addresses, seed, sizes)
         self._instances = {seat: f"{seat.size}-{seat.place}" for seat in self._seats if self._rng.random() < STATIC_SHARE}
         self._with_regex = {seat for seat in self._seats if self._rng.random() < REGEX_SHARE}
 
@@ -83,14 +84,16 @@ class ConsumerWeather(GroupWeather):
         return found
 
     async def _view(self, group_id: str) -> GroupView:
-        answer = await self._ask(ConsumerGroupDescribeRequest([group_id]), 1, ConsumerGroupDescribeResponse)
+        answer = await self._ask_coordinator(group_id, ConsumerGroupDescribeRequest([group_id]), 1, ConsumerGroupDescribeResponse)
         group = answer.groups[0]
         if group.error_code == ErrorCode.NONE:
             members = {
                 each.member_id: MemberView(each.member_epoch, each.member_epoch == group.group_epoch) for each in group.members
             }
             return GroupView(True, group.group_epoch, group.assignment_epoch, group.group_state == "Stable", members)
-        described = (await self._ask(DescribeGroupsRequest([group_id]), 6, DescribeGroupsResponse)).groups[0]
+        described = (await self._ask_coordinator(group_id, DescribeGroupsRequest([group_id]), 6, DescribeGroupsResponse)).groups[
+            0
+        ]
         known = [each.epoch for each in self._of(group_id)]
         # A classic group does not tell its generation.
         epoch = max(known, default=0)

@@ -20,6 +20,7 @@ from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, Me
 from tests.simulation.client import Client
 from tests.simulation.group_member import GroupMember, Surroundings
 from tests.simulation.history import Op
+from tests.storm.coordinators import OF_GROUPS, RETRY_S, Address, Coordinators, Following
 from tests.storm.real_time import RealTime, Tcp
 from tests.storm.weather import LOOK_EVERY_S, ROUND_S, Report
 from tests.storm.wire import Wire
@@ -62,10 +63,11 @@ class Seat:
 class GroupWeather(ABC):
     """The seats of all groups, and who sits there."""
 
-    def __init__(self, address: tuple[str, int], seed: int, sizes: Sequence[int]) -> None:
+    def __init__(self, addresses: Sequence[Address], seed: int, sizes: Sequence[int]) -> None:
         self.happened: Counter[str] = Counter()
         self._rng = random.Random(seed)
-        self._address = address
+        self._coordinators = Coordinators(addresses)
+        self._address = addresses[0]
         self._sizes = sizes
         self._seats = [Seat(size, place) for size in sizes for place in range(size)]
         self._topics: dict[str, tuple[bytes, int]] = {}
@@ -106,14 +108,14 @@ class GroupWeather(ABC):
             left -= ROUND_S
             quiet_s.append(await self.settle(settle_within_s))
         self.end()
-        return Report(seed, self.happened, quiet_s, self.broken)
+        self.happened["sent elsewhere"] = self._coordinators.followed
+        return Report(seed, self.happened, quiet_s, self.broken, self._coordinators.longest_pause_s)
 
     async def begin(self) -> None:
         """Everybody comes at once."""
-        world = RealTime(self._rng)
-        self._network = Tcp(world, self._address)
+        self._world = RealTime(self._rng)
         self._wire = await Wire.open(self._address, "onlooker")
-        self._surroundings = Surroundings(world, self._client)
+        self._surroundings = Surroundings(self._world, self._client)
         self._surroundings.counts = lambda: {name: count for name, (_, count) in self._topics.items()}
         request = MetadataRequest([MetadataRequestTopic(name=topic_of(size)) for size in self._sizes])
         answer = await self._ask(request, 12, MetadataResponse)
@@ -192,8 +194,28 @@ class GroupWeather(ABC):
     async def _ask(self, request: Message, version: int, response: type[M]) -> M:
         return await self._wire.ask(request, version, response)
 
-    def _client(self, _group_id: str, name: str, answered: Callable[[Op], None]) -> Client:
-        return Client(self._network, name, _forget, answered)
+    async def _ask_coordinator(self, group_id: str, request: Message, version: int, response: type[M]) -> M:
+        while True:
+            wire = await Wire.open(await self._coordinators.of(group_id), "onlooker")
+            answer = await wire.ask(request, version, response)
+            wire.cut()
+            if not self._coordinators.is_to_be_repeated(answer):
+                return answer
+            await asyncio.sleep(RETRY_S)
+
+    def _client(
+        self, group_id: str, name: str, answered: Callable[[Op], None], key_type: int = OF_GROUPS, key: str | None = None
+    ) -> Client:
+        """Return a client that follows the coordinator of a group, or of what ``key`` names."""
+        following = Following(self._coordinators)
+
+        def told(op: Op) -> None:
+            answered(op)
+            if following.is_sent_elsewhere(op.response, time.monotonic() - (op.answered_us - op.sent_us) / 1e6):
+                client.close()
+
+        client = Client(Tcp(self._world, lambda: self._coordinators.of(key or group_id, key_type)), name, _forget, told)
+        return client
 
 
 def _forget(_op: Op) -> None:

@@ -6,9 +6,10 @@ import asyncio
 import struct
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from protocol.error_codes import ErrorCode
+from protocol.fields import Message
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse, JoinGroupResponseMember
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
@@ -19,9 +20,12 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponse,
 )
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+from tests.storm.coordinators import RETRY_S, Coordinators, Following
 from tests.storm.ledger import Assignment, Ledger
 from tests.storm.wire import Wire
 from tests.support.members import subscription
+
+M = TypeVar("M", bound=Message)
 
 JOIN_VERSION, SYNC_VERSION, HEARTBEAT_VERSION, LEAVE_VERSION, COMMIT_VERSION = 9, 5, 4, 5, 9
 TOPIC = "storm"
@@ -53,7 +57,7 @@ class Seat(NamedTuple):
 class StormMember:
     """Lives in the task that ``start`` makes. ``member_id`` and ``generation_id`` are those of its last answer."""
 
-    def __init__(self, address: tuple[str, int], ledger: Ledger, seat: Seat, number: int) -> None:
+    def __init__(self, coordinators: Coordinators, ledger: Ledger, seat: Seat, number: int) -> None:
         self.seat = seat
         # A dynamic member is somebody new each time; a static one is who it was.
         self.name = seat.name if seat.is_static else f"{seat.name}#{number}"
@@ -64,7 +68,8 @@ class StormMember:
         self.is_fenced = False
         self.doze_s = 0.0
         self._is_leaving = False
-        self._address, self._ledger = address, ledger
+        self._coordinators, self._ledger = coordinators, ledger
+        self._following = Following(coordinators)
         self._wire: Wire | None = None
         self._task: asyncio.Task[None] | None = None
         self._asked_at = time.monotonic()
@@ -77,17 +82,22 @@ class StormMember:
         assert self._task is not None
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
-        if self._wire is not None:
-            self._wire.cut()
+        self._hang_up()
 
     async def leave(self) -> None:
         """Say so on another connection, whatever waits or is asked on the first one, and go."""
         self._is_leaving = True
         member_id = self.member_id
         if member_id:
-            wire = await Wire.open(self._address, self.name)
             who = MemberIdentity(member_id=member_id, group_instance_id=self.seat.name if self.seat.is_static else None)
-            answer = await wire.ask(LeaveGroupRequest(self.seat.group_id, members=[who]), LEAVE_VERSION, LeaveGroupResponse)
+            request = LeaveGroupRequest(self.seat.group_id, members=[who])
+            while True:
+                wire = await self._connect()
+                answer = await wire.ask(request, LEAVE_VERSION, LeaveGroupResponse)
+                if not self._coordinators.is_to_be_repeated(answer):
+                    break
+                wire.cut()
+                await asyncio.sleep(RETRY_S)
             error = ErrorCode(answer.error_code or answer.members[0].error_code)
             if error not in {ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID}:
                 self._ledger.unexpected(self.seat.group_id, self.name, f"LeaveGroup answered {error.name}")
@@ -95,7 +105,6 @@ class StormMember:
         await self.die()
 
     async def _live(self) -> None:
-        self._wire = await Wire.open(self._address, self.name)
         while True:
             try:
                 await self._join()
@@ -108,7 +117,7 @@ class StormMember:
                 self.is_settled = False
             except Fenced:
                 self.is_settled, self.is_fenced = False, True
-                self._wire.cut()
+                self._hang_up()
                 return
             except (OSError, EOFError, AssertionError) as broken:
                 self._ledger.unexpected(self.seat.group_id, self.name, f"{broken!r}")
@@ -140,8 +149,7 @@ class StormMember:
             [JoinGroupRequestProtocol(name="range", metadata=subscription(TOPIC))],
         )
         self._asking()
-        assert self._wire is not None
-        return await self._wire.ask(request, JOIN_VERSION, JoinGroupResponse)
+        return await self._ask(request, JOIN_VERSION, JoinGroupResponse)
 
     def _divided(self, members: Sequence[JoinGroupResponseMember]) -> dict[str, tuple[str, list[int]]]:
         """Partitions of each member id, with the name that the ledger knows it by."""
@@ -167,8 +175,7 @@ class StormMember:
         )
         self._asking()
         newest = self._ledger.newest(self.seat.group_id)
-        assert self._wire is not None
-        answer = await self._wire.ask(request, SYNC_VERSION, SyncGroupResponse)
+        answer = await self._ask(request, SYNC_VERSION, SyncGroupResponse)
         self._judge("SyncGroup", answer.error_code)
         self.owned = _owned(answer.assignment)
         name = self.seat.name if self.seat.is_static else self.member_id
@@ -181,8 +188,7 @@ class StormMember:
         request = HeartbeatRequest(self.seat.group_id, self.generation_id, self.member_id, instance_id)
         silent_s = self._asking()
         newest = self._ledger.newest(self.seat.group_id)
-        assert self._wire is not None
-        answer = await self._wire.ask(request, HEARTBEAT_VERSION, HeartbeatResponse)
+        answer = await self._ask(request, HEARTBEAT_VERSION, HeartbeatResponse)
         self._judge("Heartbeat", answer.error_code, silent_s)
         self._ledger.accepted("heartbeats", self.seat.group_id, self.generation_id, self.name, newest)
 
@@ -200,10 +206,29 @@ class StormMember:
         )
         silent_s = self._asking()
         newest = self._ledger.newest(self.seat.group_id)
-        assert self._wire is not None
-        answer = await self._wire.ask(request, COMMIT_VERSION, OffsetCommitResponse)
+        answer = await self._ask(request, COMMIT_VERSION, OffsetCommitResponse)
         self._judge("OffsetCommit", answer.topics[0].partitions[0].error_code, silent_s)
         self._ledger.accepted("commits", self.seat.group_id, self.generation_id, self.name, newest)
+
+    async def _connect(self) -> Wire:
+        return await Wire.open(await self._coordinators.of(self.seat.group_id), self.name)
+
+    def _hang_up(self) -> None:
+        if self._wire is not None:
+            self._wire.cut()
+            self._wire = None
+
+    async def _ask(self, request: Message, version: int, response: type[M]) -> M:
+        """Ask the coordinator, wherever it is by now."""
+        asked_s = time.monotonic()
+        while True:
+            self._wire = self._wire or await self._connect()
+            answer = await self._wire.ask(request, version, response)
+            if self._following.is_sent_elsewhere(answer, asked_s):
+                self._hang_up()
+            if not self._coordinators.is_to_be_repeated(answer):
+                return answer
+            await asyncio.sleep(RETRY_S)
 
     def _asking(self) -> float:
         """How long ago the last request was sent; the next one is sent now."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from random import Random
 
 from tests.simulation.network import ClientSocket, Network
@@ -38,9 +38,9 @@ def _run(event: Event) -> None:
 
 
 class Tcp(Network):
-    """Connections to one address."""
+    """Connections to wherever ``address`` says when one is opened."""
 
-    def __init__(self, world: RealTime, address: tuple[str, int]) -> None:
+    def __init__(self, world: World, address: Callable[[], Awaitable[tuple[str, int]]]) -> None:
         super().__init__(world)
         self.address = address
 
@@ -52,7 +52,7 @@ class TcpSocket(ClientSocket):
     """A client's end. What is sent before there is a connection waits for it."""
 
     def __init__(self, network: Tcp, received: Callable[[bytes], None], lost: Callable[[], None]) -> None:
-        self._network = network
+        self._network: Tcp = network
         self._received = received
         self._lost = lost
         self.is_closed = self.is_stalled = False
@@ -60,7 +60,7 @@ class TcpSocket(ClientSocket):
         self._unsent = bytearray()
         self.port = network.add(self)
         # The event loop keeps no reference.
-        self._opening = asyncio.ensure_future(self._open(network.address))
+        self._opening = asyncio.ensure_future(self._open())
 
     def send(self, data: bytes) -> None:
         if self.is_closed:
@@ -100,10 +100,11 @@ class TcpSocket(ClientSocket):
         """The server has closed the connection."""
         self._lose()
 
-    async def _open(self, address: tuple[str, int]) -> None:
+    async def _open(self) -> None:
         try:
+            address = await self._network.address()
             transport, _ = await asyncio.get_running_loop().create_connection(lambda: _Reader(self), *address)
-        except OSError:
+        except (OSError, EOFError):
             self._lose()
             return
         self._transport = transport

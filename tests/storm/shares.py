@@ -18,12 +18,14 @@ from protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsResponse,
 )
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest, ShareGroupDescribeResponse
+from protocol.share_partition_names import SharePartitionKey, coordinator_key
 from tests.simulation.group_member import GroupMember, Subscription
 from tests.simulation.ownership import Position
 from tests.simulation.share_accounts import Account
 from tests.simulation.share_leader import ShareLeader
 from tests.simulation.share_member import ShareMember
 from tests.simulation.share_views import ShareMemberView, ShareView, unsettled_share
+from tests.storm.coordinators import OF_SHARES, Address
 from tests.storm.group_weather import SESSION_MS, SIZES, GroupWeather, Seat, topic_overrides
 from tests.storm.weather import Report
 
@@ -44,17 +46,17 @@ def overrides(sizes: Sequence[int]) -> dict[str, str]:
 
 
 async def storm(
-    address: tuple[str, int], seed: int, seconds: float, settle_within_s: float, sizes: Sequence[int] = SIZES
+    addresses: Sequence[Address], seed: int, seconds: float, settle_within_s: float, sizes: Sequence[int] = SIZES
 ) -> Report:
     """Rounds of weather and quiet until ``seconds`` of weather have passed, or a rule was broken."""
-    return await ShareWeather(address, seed, sizes).storm(seed, seconds, settle_within_s)
+    return await ShareWeather(addresses, seed, sizes).storm(seed, seconds, settle_within_s)
 
 
 class ShareWeather(GroupWeather):
     """Seats of share groups, and the leaders of share partitions that members have."""
 
-    def __init__(self, address: tuple[str, int], seed: int, sizes: Sequence[int]) -> None:
-        super().__init__(address, seed, sizes)
+    def __init__(self, addresses: Sequence[Address], seed: int, sizes: Sequence[int]) -> None:
+        super().__init__(addresses, seed, sizes)
         self._accounts: dict[tuple[str, Position], Account] = {}
         self._leaders: list[ShareLeader] = []
 
@@ -86,7 +88,8 @@ class ShareWeather(GroupWeather):
         for other in self._leaders:
             if other.account is account and self._rng.random() < 0.5:
                 other.end()
-        client = self._client(member.group_id, f"leader-of-{account}", lambda _: None)
+        key = coordinator_key(SharePartitionKey(account.group_id, *account.position))
+        client = self._client(member.group_id, f"leader-of-{account}", lambda _: None, OF_SHARES, key)
         self._leaders.append(ShareLeader(account, client, Random(self._rng.random()), PACE_MS, is_lasting=True))
 
     def _account(self, group_id: str, position: Position) -> Account:
@@ -107,7 +110,9 @@ class ShareWeather(GroupWeather):
         return found
 
     async def _view(self, group_id: str) -> ShareView:
-        group = (await self._ask(ShareGroupDescribeRequest([group_id]), 1, ShareGroupDescribeResponse)).groups[0]
+        group = (
+            await self._ask_coordinator(group_id, ShareGroupDescribeRequest([group_id]), 1, ShareGroupDescribeResponse)
+        ).groups[0]
         members = {
             each.member_id: ShareMemberView(
                 each.member_epoch,
@@ -116,6 +121,6 @@ class ShareWeather(GroupWeather):
             for each in group.members
         }
         request = DescribeShareGroupOffsetsRequest([DescribeShareGroupOffsetsRequestGroup(group_id, None)])
-        described = (await self._ask(request, 1, DescribeShareGroupOffsetsResponse)).groups[0]
+        described = (await self._ask_coordinator(group_id, request, 1, DescribeShareGroupOffsetsResponse)).groups[0]
         initialized = {(topic.topic_id, each.partition_index) for topic in described.topics for each in topic.partitions}
         return ShareView(group.group_epoch, group.assignment_epoch, members, set(), initialized)

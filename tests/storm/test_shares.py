@@ -20,7 +20,7 @@ def test_share_groups_settle_after_a_storm(request: pytest.FixtureRequest, tmp_p
     given = request.config.getoption("--seed")
     seed = random.SystemRandom().randrange(1 << 31) if given is None else given
     with Server(tmp_path, overrides(SIZES)) as server:
-        report = asyncio.run(storm(server.address, seed, SECONDS, settle_within_s=60, sizes=SIZES))
+        report = asyncio.run(storm(server.addresses, seed, SECONDS, settle_within_s=60, sizes=SIZES))
 
     assert not report.broken, str(report)
     assert report.happened["writes"] >= 10

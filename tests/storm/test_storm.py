@@ -19,7 +19,7 @@ def test_groups_settle_after_a_storm(request: pytest.FixtureRequest, tmp_path: P
     given = request.config.getoption("--seed")
     seed = random.SystemRandom().randrange(1 << 31) if given is None else given
     with Server(tmp_path, OVERRIDES) as server:
-        report = asyncio.run(storm(server.address, seed, SECONDS, settle_within_s=120))
+        report = asyncio.run(storm(server.addresses, seed, SECONDS, settle_within_s=120))
 
     assert not report.broken, str(report)
     assert report.happened["assignments"] >= 200

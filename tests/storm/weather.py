@@ -8,10 +8,11 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequest, DescribeGroupsResponse
+from tests.storm.coordinators import Address, Coordinators
 from tests.storm.ledger import Ledger
 from tests.storm.member import SESSION_S, TOPIC, Seat, StormMember
 from tests.storm.wire import Wire
@@ -27,22 +28,29 @@ LOOK_EVERY_S = 0.1
 
 
 class Report(NamedTuple):
-    """What a storm came to; ``quiet_s`` is how long the groups took to settle after each of its rounds."""
+    """What a storm came to; ``quiet_s`` is how long the groups took to settle after each of its rounds.
+
+    ``longest_pause_s`` is how long a client looked for its coordinator.
+    """
 
     seed: int
     happened: Counter[str]
     quiet_s: list[float]
     broken: list[str]
+    longest_pause_s: float
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {what}" for what, count in sorted(self.happened.items()))
         settled = ", ".join(f"{seconds:.1f}" for seconds in self.quiet_s)
-        return "\n".join([f"seed {self.seed}: {counts}", f"settled after {settled} s of quiet", *self.broken[:20]])
+        told = [f"seed {self.seed}: {counts}", f"settled after {settled} s of quiet"]
+        if self.happened["sent elsewhere"]:
+            told.append(f"longest pause of a client: {self.longest_pause_s:.2f} s")
+        return "\n".join([*told, *self.broken[:20]])
 
 
-async def storm(address: tuple[str, int], seed: int, seconds: float, settle_within_s: float) -> Report:
+async def storm(addresses: Sequence[Address], seed: int, seconds: float, settle_within_s: float) -> Report:
     """Rounds of weather and quiet until ``seconds`` of weather have passed, or a rule was broken."""
-    weather = Weather(address, seed)
+    weather = Weather(Coordinators(addresses), seed)
     await weather.begin()
     quiet_s: list[float] = []
     left = seconds
@@ -51,15 +59,16 @@ async def storm(address: tuple[str, int], seed: int, seconds: float, settle_with
         left -= ROUND_S
         quiet_s.append(await weather.settle(settle_within_s))
     await weather.end()
-    return Report(seed, weather.ledger.happened, quiet_s, weather.ledger.broken)
+    weather.ledger.happened["sent elsewhere"] = weather.coordinators.followed
+    return Report(seed, weather.ledger.happened, quiet_s, weather.ledger.broken, weather.coordinators.longest_pause_s)
 
 
 class Weather:
     """200 seats in groups of all sizes, and whoever sits there: two, for a while, where one usurps the other's instance id."""
 
-    def __init__(self, address: tuple[str, int], seed: int) -> None:
+    def __init__(self, coordinators: Coordinators, seed: int) -> None:
         self.ledger = Ledger()
-        self._address = address
+        self.coordinators = coordinators
         self._random = random.Random(seed)
         self._seats = [
             # Some groups have fewer partitions than members, some more.
@@ -103,13 +112,11 @@ class Weather:
         """How long it took until every group was as its members say; a rule is broken if that is longer than ``within_s``."""
         began = time.monotonic()
         await asyncio.gather(*self._under_way)
-        wire = await Wire.open(self._address, "onlooker")
-        while wrong := await self._wrong(wire):
+        while wrong := await self._wrong():
             if time.monotonic() - began > within_s:
                 self.ledger.broken += [f"not settled {within_s:.0f} s after the storm: {what}" for what in wrong]
                 break
             await asyncio.sleep(LOOK_EVERY_S)
-        wire.cut()
         return time.monotonic() - began
 
     async def end(self) -> None:
@@ -123,7 +130,7 @@ class Weather:
 
     def _take(self, seat: Seat) -> None:
         self._number += 1
-        member = StormMember(self._address, self.ledger, seat, self._number)
+        member = StormMember(self.coordinators, self.ledger, seat, self._number)
         self._members[seat] = [*self._sitting(seat), member]
         member.start()
 
@@ -159,13 +166,22 @@ class Weather:
 
     # --- quiet
 
-    async def _wrong(self, wire: Wire) -> list[str]:
+    async def _wrong(self) -> list[str]:
         """What is not yet as it has to be, one line per group."""
-        group_ids = sorted({seat.group_id for seat in self._seats})
-        answer = await wire.ask(DescribeGroupsRequest(groups=group_ids), DESCRIBE_VERSION, DescribeGroupsResponse)
-        return [wrong for group in answer.groups if (wrong := self._wrong_with(group))]
+        by_owner: dict[Address, list[str]] = {}
+        for group_id in sorted({seat.group_id for seat in self._seats}):
+            by_owner.setdefault(await self.coordinators.of(group_id), []).append(group_id)
+        found: list[str] = []
+        for address, group_ids in by_owner.items():
+            wire = await Wire.open(address, "onlooker")
+            answer = await wire.ask(DescribeGroupsRequest(groups=group_ids), DESCRIBE_VERSION, DescribeGroupsResponse)
+            wire.cut()
+            found += [wrong for group in answer.groups if (wrong := self._wrong_with(group))]
+        return found
 
     def _wrong_with(self, group: DescribedGroup) -> str:
+        if self.coordinators.is_to_be_repeated(group):
+            return f"{group.group_id} moves"
         seats = [seat for seat in self._seats if seat.group_id == group.group_id]
         members = [member for seat in seats for member in self._sitting(seat)]
         known, living = {member.member_id for member in group.members}, {member.member_id for member in members}

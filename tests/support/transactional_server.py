@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Final
 
-from coordinator_server.kinds import GROUPS
+from coordinator_server.kinds import GROUPS, TRANSACTIONS
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_producers import DescribeProducersRequest, DescribeProducersResponse, TopicRequest
@@ -15,6 +16,7 @@ from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.ledger import Committed
 from tests.support.server import Server
+from tests.support.shard_mover import ShardMover
 from tests.support.simple_requests import OF_TRANSACTIONS, coordinator
 
 PARTITIONS: Final = 8
@@ -35,9 +37,10 @@ def await_coordinators(server: Server, ids: Sequence[str]) -> None:
 def read(server: Server, groups: Sequence[str]) -> Committed:
     """Every offset that a group has, of the transactions that are decided."""
     found: Committed = {}
+    owners = owners_of(server)
     for name in groups:
         request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(name, topics=None)])
-        with Client(_owner(server.addresses, name)) as client:
+        with Client(server.addresses[owners[shard_of(GROUPS.topic, name)]]) as client:
             [group] = _answered(client, request).groups
         for topic in group.topics:
             for each in topic.partitions:
@@ -60,6 +63,7 @@ def _answered(client: Client, request: OffsetFetchRequest) -> OffsetFetchRespons
 def left_open(server: Server) -> Sequence[object]:
     """Transactions that are not over, and logs that wait for one."""
     found: list[object] = []
+    owners = owners_of(server)
     unfinished = ListTransactionsRequest(state_filters=["Ongoing", "PrepareCommit", "PrepareAbort"])
     described = DescribeProducersRequest([TopicRequest(GROUPS.topic, list(range(PARTITIONS)))])
     for loop, address in enumerate(server.addresses):
@@ -68,7 +72,7 @@ def left_open(server: Server) -> Sequence[object]:
             [topic] = client.ask(described, 0, DescribeProducersResponse).topics
         found += [listed.error_code] if listed.error_code else listed.transaction_states
         for partition in topic.partitions:
-            if partition.partition_index % server.loops == loop:
+            if owners[f"{GROUPS.topic}-{partition.partition_index}"] == loop:
                 assert partition.error_code == ErrorCode.NONE
                 found += [each for each in partition.active_producers if each.current_txn_start_offset >= 0]
     return found
@@ -82,5 +86,20 @@ def producer_ids(server: Server) -> Iterator[tuple[str, int]]:
                 yield each.transactional_id, each.producer_id
 
 
-def _owner(addresses: list[tuple[str, int]], name: str) -> tuple[str, int]:
-    return addresses[partition_for(name, PARTITIONS) % len(addresses)]
+def shard_of(topic: str, key: str) -> str:
+    """The name of the shard of a group or transactional id."""
+    return f"{topic}-{partition_for(key, PARTITIONS)}"
+
+
+def owners_of(server: Server) -> dict[str, int]:
+    """The loop of each shard."""
+    return {shard: owner["loop"] for shard, owner in server.control(op="owners")["owners"].items()}
+
+
+@contextmanager
+def moving(server: Server, every_s: float, seed: float) -> Iterator[ShardMover]:
+    """Within this, shards of groups and of transactional ids move between the loops. One loop has them all: then none does."""
+    shards = [f"{topic}-{partition}" for topic in (GROUPS.topic, TRANSACTIONS.topic) for partition in range(PARTITIONS)]
+    mover = ShardMover(server, every_s, shards, seed)
+    with mover if server.loops > 1 else nullcontext():
+        yield mover
