@@ -232,6 +232,7 @@ class _Link:
         self.server = server
         self.may_go_on = threading.Event()
         self.may_go_on.set()
+        self.held_bytes = 0
 
     def cut(self) -> None:
         self.may_go_on.set()
@@ -322,6 +323,7 @@ class Proxy:
     def _forward(self, link: _Link) -> None:
         with suppress(OSError):
             while data := link.client.recv(1 << 16):
+                link.held_bytes += 0 if link.may_go_on.is_set() else len(data)
                 link.may_go_on.wait()
                 if self.loses_question:
                     self.loses_question = False

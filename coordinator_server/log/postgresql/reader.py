@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from coordinator_server.log.errors import LogError, Unavailable
@@ -60,9 +61,9 @@ class Reader:
 
         def stop() -> None:
             session.close()
-            # What waits for an answer gets its error first.
-            loop.call_soon(loop.stop)
+            loop.stop()
 
+        self._thread = None
         loop.call_soon_threadsafe(stop)
         thread.join()
 
@@ -74,7 +75,10 @@ class Reader:
                 self._start()
         assert self._loop is not None
         assert self._session is not None
-        return asyncio.run_coroutine_threadsafe(work(self._session), self._loop).result()
+        try:
+            return asyncio.run_coroutine_threadsafe(work(self._session), self._loop).result()
+        except CancelledError:
+            raise Unavailable("the log is closed") from None
 
     def _start(self) -> None:
         self._loop = loop = asyncio.new_event_loop()
@@ -83,8 +87,19 @@ class Reader:
         def run() -> None:
             try:
                 loop.run_forever()
+                loop.run_until_complete(_end_tasks())
             finally:
                 loop.close()
 
         self._thread = threading.Thread(target=run, name="log-reader", daemon=True)
         self._thread.start()
+
+
+async def _end_tasks() -> None:
+    """End the reads of this loop: whoever waits for one must hear that there is none."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    # Their callbacks come after them.
+    await asyncio.sleep(0)

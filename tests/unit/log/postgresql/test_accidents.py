@@ -181,3 +181,30 @@ def test_one_list_of_appends_at_a_time(node: Postgresql) -> None:
         await node.store.settled()
 
     node.loop.run_until_complete(twice())
+
+
+def test_a_read_that_waits_ends_with_the_log(node: Postgresql) -> None:
+    """A stop does not wait for a database that does not answer."""
+    assert submit(node, append(0, 0)) == {}
+    node.reopen()
+    assert node.store.end_offset(A) == 1
+    held = node.proxy.hold()
+    outcome: list[str] = []
+
+    def read() -> None:
+        try:
+            outcome.append(f"read {values(node.store.read(A, 0))}")
+        except Unavailable as refused:
+            outcome.append(str(refused))
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    eventually(lambda: any(link.held_bytes for link in held))
+    node.store.close()
+    reading.join(5)
+    node.proxy.release(held)
+
+    assert not reading.is_alive()
+    [why] = outcome
+    assert "read" in why
+    assert "lost" in why or "closed" in why
