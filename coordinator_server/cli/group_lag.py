@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import attrgetter
 
 from coordinator_server.cli.answers import Answer, Row, print_answer
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.observed_directory import is_observed
 from coordinator_server.cli.output import complain
 from coordinator_server.cli.times import shown
-from coordinator_server.observe.lag import Lag, lags
-from coordinator_server.observe.verdicts import of_group
+from coordinator_server.observe.end_offsets import EndOffsets
+from coordinator_server.observe.lag import WINDOW_MS, Lag, lags
+from coordinator_server.observe.verdicts import Verdict, of_group
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.data_dir import check_data_dir, durable
 from coordinator_server.pipeline.locations import local_copy
@@ -26,15 +30,17 @@ def run(options: argparse.Namespace) -> int:
             if not is_observed(data_dir):
                 raise CannotRun(f"{data_dir} is a server's directory, whose topics have no messages: there is no lag")
             upto = durable(data_dir, retries_of(options))
-            found, ends = lags(data_dir, upto, time.time_ns() // 1_000_000, options.group)
+            ends = EndOffsets(data_dir, time.time_ns() // 1_000_000 - WINDOW_MS)
+            found = lags(data_dir, upto, ends, options.group)
+            rows = [_row(each) for each in found] if options.group else [_group(*each) for each in _by_group(found)]
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:
         return complain(error, 1)
     as_of = f"as of {shown(ends.last_ms)}" if ends.last_ms >= 0 else "no end offset was sampled yet: observe does, while it runs"
-    missing = [each for each in options.group if each not in {lag.group for lag in found}]
+    missing = [each for each in options.group if each not in {row["group"] for row in rows}]
     notes = [as_of, *(f"group {each} has committed nothing" for each in missing)]
-    rows = [_row(each) for each in found] if options.group else _groups(found)
+    rows.sort(key=lambda row: str(row["group"]))
     return print_answer(form, Answer(rows, empty="no group has committed an offset", notes=notes, failed=bool(missing)))
 
 
@@ -52,22 +58,24 @@ def _row(lag: Lag) -> Row:
     }
 
 
-def _groups(found: list[Lag]) -> list[Row]:
-    """Return a row for each group: its sums, and the partition that is worst."""
-    by_group: dict[str, list[Lag]] = {}
-    for each in found:
-        by_group.setdefault(each.group, []).append(each)
-    return [
-        {
-            "group": group,
-            "partitions": len(of),
-            "lag": sum(known) if (known := [each.lag for each in of if each.lag is not None]) else None,
-            "lag_s": max((each.lag_s for each in of if each.lag_s is not None), default=None),
-            "verdict": str(verdict := of_group(each.verdict for each in of)),
-            "worst": worst_of(of) if verdict != "OK" else None,
-        }
-        for group, of in by_group.items()
-    ]
+def _by_group(found: Iterable[Lag]) -> Iterator[tuple[str, list[Lag]]]:
+    """Return the lags of each group: they come together, because a group is in one shard."""
+    for group, of in groupby(found, key=attrgetter("group")):
+        yield group, list(of)
+
+
+def _group(group: str, of: list[Lag]) -> Row:
+    """Return the row of a group: its sums, and the partition that is worst."""
+    known = [each.lag for each in of if each.lag is not None]
+    verdict = of_group(each.verdict for each in of)
+    return {
+        "group": group,
+        "partitions": len(of),
+        "lag": sum(known) if known else None,
+        "lag_s": max((each.lag_s for each in of if each.lag_s is not None), default=None),
+        "verdict": str(verdict),
+        "worst": worst_of(of) if verdict is not Verdict.OK else None,
+    }
 
 
 def worst_of(of: list[Lag]) -> str:

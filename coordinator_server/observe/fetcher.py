@@ -1,7 +1,7 @@
 """Fetches the partitions that one server leads: one request at a time, over a connection of its own.
 
 Without fetch sessions: a request has all partitions. It waits at the server for some bytes, so that a busy cluster is asked a few
-times a second, and an idle one twice.
+times a second, and an idle one once.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 R = TypeVar("R", bound=Message)
 
-MAX_WAIT_MS: Final = 500
+MAX_WAIT_MS: Final = 1000
 MIN_BYTES: Final = 64 * 1024
 MAX_BYTES: Final = 8 << 20
 _EARLIEST: Final = -2

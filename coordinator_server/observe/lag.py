@@ -12,26 +12,18 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from coordinator_server.kinds import GROUPS
+from coordinator_server.kinds import GROUPS, topic_of
 from coordinator_server.log.opening import job_shards
+from coordinator_server.observe.commit_keys import Position, offset_of, position_of
 from coordinator_server.observe.end_offsets import EndOffsets
 from coordinator_server.observe.verdicts import Commit, Verdict, add_commit, judge
 from coordinator_server.pipeline.input.files import batches_before, records_of
+from coordinator_server.pipeline.replay.group_timeline import shard_of
 from protocol.control_records import ABORT, COMMIT, control_type
-from protocol.coordinator_records import GROUP_SERDE
-from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import BatchHeader
 
 WINDOW_MS = 3_600_000
 """Samples of so long ago are read: commits that are older have an unknown lag."""
-
-
-class Position(NamedTuple):
-    """A partition that a group consumes."""
-
-    group: str
-    topic: str
-    partition: int
 
 
 class Lag(Struct, frozen=True):
@@ -61,12 +53,13 @@ class _Change(NamedTuple):
 
 
 class Commits:
-    """The last commits of each position, from the batches of shards in order. ``groups`` chooses; empty is all."""
+    """The last commits of each position, from the batches of a shard in order. ``groups`` chooses; empty is all."""
 
     def __init__(self, ends: EndOffsets, groups: Collection[str] = ()) -> None:
         self.windows: dict[Position, list[Commit]] = {}
         self._ends = ends
         self._groups = groups
+        self._raw = [each.encode() for each in groups]
         self._open: dict[int, list[_Change]] = {}
         self._newest: dict[Position, int] = {}
 
@@ -79,26 +72,23 @@ class Commits:
                     changes = self._open.pop(header.producer_id, [])
                     self._apply(changes if kind == COMMIT else ())
             return
+        if self._raw and not header.compression:
+            # Most batches of a shard are about other groups.
+            end = position + header.size
+            if all(data.find(each, position, end) < 0 for each in self._raw):
+                return
         changes = list(self._changes(data, position, header))
         if header.is_transactional:
             self._open.setdefault(header.producer_id, []).extend(changes)
         else:
             self._apply(changes)
 
-    def begin(self) -> None:
-        """Begin another shard: its producers' transactions are its own."""
-        self._open = {}
-
     def _changes(self, data: bytes, position: int, header: BatchHeader) -> Iterator[_Change]:
         for record in records_of(data, position, header, with_headers=False):
-            decoded = GROUP_SERDE.decode(record.key, record.value)
-            if decoded is None or not isinstance(decoded.key, OffsetCommitKey):
-                continue
-            key, value = decoded.key, decoded.value
-            if self._groups and key.group not in self._groups:
-                continue
-            offset = value.offset if isinstance(value, OffsetCommitValue) else None
-            yield _Change(record.offset, Position(key.group, key.topic, key.partition), record.timestamp, offset)
+            where = position_of(record.key)
+            if where is not None and (not self._groups or where.group in self._groups):
+                offset = None if record.value is None else offset_of(record.value)
+                yield _Change(record.offset, where, record.timestamp, offset)
 
     def _apply(self, changes: Collection[_Change] | tuple[()]) -> None:
         for record, where, at_ms, offset in changes:
@@ -114,20 +104,20 @@ class Commits:
             add_commit(self.windows.setdefault(where, []), Commit(at_ms, offset, lag))
 
 
-def lags(data_dir: Path, upto: Mapping[str, int], now_ms: int, groups: Collection[str] = ()) -> tuple[list[Lag], EndOffsets]:
-    """Return the lags of groups, by group and partition, and the samples. ``upto`` says how far shards can be read.
+def lags(data_dir: Path, upto: Mapping[str, int], ends: EndOffsets, groups: Collection[str] = ()) -> Iterator[Lag]:
+    """Yield the lags of groups, shard by shard, of each by group and partition. ``upto`` says how far shards can be read.
 
     Raises LogError, DecodeError.
     """
-    ends = EndOffsets(data_dir, now_ms - WINDOW_MS)
-    commits = Commits(ends, groups)
+    wanted = {shard_of(data_dir, group).name for group in groups}
     for shard in job_shards(data_dir):
-        if shard.name.rpartition("-")[0] == GROUPS.topic:
+        if shard.name in wanted or (not groups and topic_of(shard.name) == GROUPS.topic):
             end = upto.get(shard.name, 0)
-            commits.begin()
+            commits = Commits(ends, groups)
             for batch in batches_before(shard.compacted(end)[1], end):
                 commits.take(*batch)
-    return [_lag(where, window, ends) for where, window in sorted(commits.windows.items())], ends
+            for where, window in sorted(commits.windows.items()):
+                yield _lag(where, window, ends)
 
 
 def _lag(where: Position, window: list[Commit], ends: EndOffsets) -> Lag:

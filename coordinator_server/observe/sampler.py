@@ -19,13 +19,12 @@ from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import LogStore
+from coordinator_server.observe.commit_keys import position_of
 from coordinator_server.observe.directory import ObservedDirectory
 from coordinator_server.observe.end_offsets import UNKNOWN, EndOffsetsWriter
 from protocol.record_batch import iter_records, read_header
 
 log = structlog.get_logger(__name__)
-
-_COMMIT_TYPES = frozenset({b"\0\0", b"\0\1"})
 
 
 class Sampler:
@@ -71,10 +70,6 @@ class Sampler:
 
 def topics_in(batch: bytes) -> set[str]:
     """Return the topics of which a batch commits offsets. Raises DecodeError."""
-    header, found = read_header(batch), set()
-    for record in () if header.is_control else iter_records(batch, 0, header, with_headers=False):
-        key = record.key
-        if key is not None and key[:2] in _COMMIT_TYPES and record.value is not None:
-            start = 4 + int.from_bytes(key[2:4])
-            found.add(key[start + 2 : start + 2 + int.from_bytes(key[start : start + 2])].decode(errors="replace"))
-    return found
+    header = read_header(batch)
+    records = () if header.is_control else iter_records(batch, 0, header, with_headers=False)
+    return {where.topic for record in records if record.value is not None and (where := position_of(record.key)) is not None}

@@ -5,16 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from coordinator_server.observe.commit_keys import Position, offset_of, position_of
 from coordinator_server.observe.end_offsets import DIRECTORY, EndOffsets, EndOffsetsWriter
-from coordinator_server.observe.lag import Commits, Position
+from coordinator_server.observe.lag import Commits
 from coordinator_server.observe.sampler import topics_in
 from coordinator_server.observe.verdicts import Commit
 from protocol.batch_builder import BatchBuilder
+from protocol.codec import encoder
 from protocol.control_records import ABORT, COMMIT
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
+from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.record_batch import read_header
 from tests.support.segments import offset_key, offset_value
 
+OffsetCommitKeys = st.builds(OffsetCommitKey, st.text(max_size=9), st.text(max_size=9), st.integers(0, 2**31 - 1))
 DAY_MS = 86_400_000
 START_MS = 20_000 * DAY_MS
 AT = Position("g", "orders", 1)
@@ -130,3 +137,19 @@ def test_only_chosen_groups(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("data", "topics"), [(batch(0, 1), {"orders"}), (batch(0, None), set()), (marker(1, COMMIT), set())])
 def test_which_topics_are_consumed(data: bytes, topics: set[str]) -> None:
     assert topics_in(data) == topics
+
+
+@given(OffsetCommitKeys, st.integers(-1, 2**62), st.sampled_from([0, 1, 2, 3, 4]))
+def test_keys_and_offsets_are_what_the_messages_say(key: OffsetCommitKey, offset: int, version: int) -> None:
+    """Whatever the version of the value."""
+    raw = GROUP_SERDE.encode_key(CoordinatorRecord(key, None))
+    out = bytearray(version.to_bytes(2))
+    encoder(OffsetCommitValue, version)(OffsetCommitValue(offset), out)
+
+    assert position_of(raw) == (key.group, key.topic, key.partition)
+    assert offset_of(bytes(out)) == offset
+
+
+@pytest.mark.parametrize("key", [None, b"", b"\0\2\0\1g"])
+def test_any_other_key_is_no_commit(key: bytes | None) -> None:
+    assert position_of(key) is None
