@@ -22,6 +22,7 @@ from coordinator_server.server.cluster.messages import Answer, Ask, Hello
 from coordinator_server.server.cluster.neighbours import WINDOW, Identity, Neighbours
 from coordinator_server.server.cluster.unix import Sockets, UnixSockets
 from protocol.error_codes import ErrorCode
+from tests.support.noted import Noted
 from tests.support.runtime import CONTEXT, Outcome
 from tests.support.sockets import End, MemorySockets
 from tests.support.views import loops_nodes
@@ -40,7 +41,7 @@ class Runtime:
     """What is said to a loop, and whom it has not answered."""
 
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.heard = Noted()
         self.replies: list[Reply[Any]] = []
         self.epoch = 1
 
@@ -295,12 +296,7 @@ async def test_stopping_ends_every_link(loops: Loops, sockets: MemorySockets) ->
     assert outcome.error is ErrorCode.NETWORK_EXCEPTION
 
 
-async def until(condition: Callable[[], object]) -> None:
-    while not condition():  # noqa: ASYNC110 - a socket has no event for a test
-        await asyncio.sleep(0.001)
-
-
-async def test_on_real_sockets(tmp_path: Path) -> None:
+async def test_on_real_sockets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a directory whose path is too long for one, over the socket that a dead process left."""
     directory = tmp_path / ("d" * 100)
     directory.mkdir()
@@ -309,9 +305,16 @@ async def test_on_real_sockets(tmp_path: Path) -> None:
     receiver = await loops.start(1)
     sender = await loops.start(0)
     first = await say(sender, "a")
-    await until(lambda: loops.runtime.heard)
+    answers, complete = Noted(), first.complete
+
+    def note(response: Said) -> None:
+        complete(response)
+        answers.append(response)
+
+    monkeypatch.setattr(first, "complete", note)
+    await loops.runtime.heard.until(lambda: bool(loops.runtime.heard))
     answer(loops, "A")
-    await until(lambda: first.answers)
+    await answers.until(lambda: bool(answers))
     assert first.response == Said("A")
     assert {path.name for path in directory.iterdir()} == {"loop-0.sock", "loop-1.sock"}
 

@@ -6,13 +6,12 @@ import asyncio
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from structlog.testing import capture_logs
 
 from coordinator_server.cli.clean import clean
 from coordinator_server.log.errors import Unavailable
@@ -24,13 +23,16 @@ from coordinator_server.server.hosting.cleaner import COMMAND, Clean, Cleaner
 from protocol.record_batch import Record
 from tests.support.clock import ManualClock
 from tests.support.configs import config_with
+from tests.support.noted import Noted, noted_logs
 from tests.support.segments import START_MS, Batch, coordinator_log, write_meta, write_segments
 from tests.support.virtual_time import run_virtual
 
 EAGER: dict[str, Any] = {"log_cleaner_backoff_ms": 5, "log_cleaner_min_bytes": 1}
 DIES = (sys.executable, "-c", "import os; os.kill(os.getpid(), 9)")
 COMPLAINS = (sys.executable, "-c", "import sys; sys.exit('no room')")
-SLEEPS = (sys.executable, "-c", "import time; print(flush=True); time.sleep(600)")
+SLEEPS = (sys.executable, "-c", "import time; time.sleep(600)")
+# It writes its id into a pipe that the test opens.
+STARTS = "import os, pathlib, time; pathlib.Path({!r}).write_text(str(os.getpid())); time.sleep(600)"
 
 
 class Sealing:
@@ -55,15 +57,15 @@ def data_dir(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def lines() -> Iterator[list[Any]]:
-    with capture_logs() as captured:
-        yield captured
+def lines(monkeypatch: pytest.MonkeyPatch) -> Iterator[Noted]:
+    with noted_logs(monkeypatch) as noted:
+        yield noted
 
 
 @pytest.fixture
-def looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+def looks(monkeypatch: pytest.MonkeyPatch) -> Noted:
     """The directories that cleaners have looked at, look by look."""
-    found: list[Path] = []
+    found = Noted()
 
     def look(directory: Path) -> Mapping[str, Cleanable]:
         found.append(directory)
@@ -78,22 +80,14 @@ def filled(data_dir: Path, *numbers: int) -> Sealing:
     return Sealing({name: write_segments(data_dir / name, coordinator_log(number, 30), 2) for number, name in enumerate(names)})
 
 
-async def run(cleaner: Cleaner, lines: list[Any], count: int) -> None:
+async def run(cleaner: Cleaner, lines: Noted, count: int) -> None:
     """Until so many lines are logged."""
     cleaner.start()
-    await until(lambda: len(lines) >= count)
+    await lines.until(lambda: len(lines) >= count)
     await cleaner.stop()
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    for _ in range(12_000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise TimeoutError
-
-
-def test_what_is_due_is_compacted(data_dir: Path, lines: list[Any]) -> None:
+def test_what_is_due_is_compacted(data_dir: Path, lines: Noted) -> None:
     """Each shard gets a layer with a checkpoint; one line says what came of it."""
     sealing = filled(data_dir, 3, 8)
 
@@ -113,7 +107,7 @@ def test_what_is_due_is_compacted(data_dir: Path, lines: list[Any]) -> None:
     ("quiet", "seconds"), [({"log_cleaner_enable": False}, 1), ({"log_cleaner_backoff_ms": 3_600_000}, 3599)]
 )
 def test_the_cleaner_does_not_look_when_disabled_or_early(
-    data_dir: Path, lines: list[Any], looks: list[Path], quiet: dict[str, Any], seconds: float
+    data_dir: Path, lines: Noted, looks: Noted, quiet: dict[str, Any], seconds: float
 ) -> None:
     sealing = filled(data_dir, 3)
 
@@ -128,14 +122,14 @@ def test_the_cleaner_does_not_look_when_disabled_or_early(
     assert (looks, sealing.asked, lines) == ([], 0, [])
 
 
-def test_the_cleaner_compacts_nothing_below_its_minimum_of_bytes(data_dir: Path, lines: list[Any], looks: list[Path]) -> None:
+def test_the_cleaner_compacts_nothing_below_its_minimum_of_bytes(data_dir: Path, lines: Noted, looks: Noted) -> None:
     """It looks again and again."""
     sealing = filled(data_dir, 3)
 
     async def look_on() -> None:
         cleaner = Cleaner(config_with(**EAGER | {"log_cleaner_min_bytes": 1 << 30}).live, data_dir, sealing)
         cleaner.start()
-        await until(lambda: len(looks) == 3)
+        await looks.until(lambda: len(looks) >= 3)
         await cleaner.stop()
 
     asyncio.run(look_on())
@@ -143,7 +137,7 @@ def test_the_cleaner_compacts_nothing_below_its_minimum_of_bytes(data_dir: Path,
     assert (sealing.asked, lines) == (0, [])
 
 
-def test_a_shard_that_is_mostly_clean_is_let_be(data_dir: Path) -> None:
+def test_a_shard_that_is_mostly_clean_is_let_be(data_dir: Path, lines: Noted) -> None:
     """What is behind its layer has to be worth the work."""
     sealing = filled(data_dir, 3, 8)
     clean(Clean(str(data_dir), {"__consumer_offsets-3": 2**62}, 0, 0, 1 << 30))
@@ -152,13 +146,12 @@ def test_a_shard_that_is_mostly_clean_is_let_be(data_dir: Path) -> None:
     write_segments(
         data_dir / "__consumer_offsets-3", list(coordinator_log(3, 1, first_offset=layer.to_offset)), 1, base=layer.to_offset
     )
-    with capture_logs() as lines:
-        asyncio.run(run(Cleaner(config_with(**EAGER).live, data_dir, sealing), lines, 1))
+    asyncio.run(run(Cleaner(config_with(**EAGER).live, data_dir, sealing), lines, 1))
 
     assert lines[0]["shards"] == 1
 
 
-def test_a_clock_that_jumps_makes_no_tombstone_old(data_dir: Path, lines: list[Any], tmp_path: Path) -> None:
+def test_a_clock_that_jumps_makes_no_tombstone_old(data_dir: Path, lines: Noted, tmp_path: Path) -> None:
     """Their age is the time that the server runs."""
     clock = ManualClock()
     began_ms, order = clock.wall_ms(), tmp_path / "order"
@@ -174,22 +167,20 @@ def test_a_clock_that_jumps_makes_no_tombstone_old(data_dir: Path, lines: list[A
 
 
 @pytest.mark.parametrize(("command", "why"), [(DIES, "it said nothing"), (COMPLAINS, "no room")])
-def test_a_child_that_fails_costs_a_line(
-    data_dir: Path, lines: list[Any], looks: list[Path], command: tuple[str, ...], why: str
-) -> None:
+def test_a_child_that_fails_costs_a_line(data_dir: Path, lines: Noted, looks: Noted, command: tuple[str, ...], why: str) -> None:
     """And is not started again for the same bytes; more bytes make another try."""
     sealing = filled(data_dir, 3)
     cleaner = Cleaner(config_with(**EAGER).live, data_dir, sealing, command)
 
     async def wait() -> None:
         cleaner.start()
-        await until(lambda: bool(lines))
+        await lines.until(lambda: bool(lines))
         looked = len(looks)
-        await until(lambda: len(looks) == looked + 3)
+        await looks.until(lambda: len(looks) >= looked + 3)
         assert len(lines) == 1
         with (data_dir / "__consumer_offsets-3" / f"{10**9:020d}.log").open("wb") as more:
             more.write(b"x" * 10_000_000)
-        await until(lambda: len(lines) == 2)
+        await lines.until(lambda: len(lines) == 2)
         await cleaner.stop()
 
     asyncio.run(wait())
@@ -199,7 +190,7 @@ def test_a_child_that_fails_costs_a_line(
     assert newest_valid_layer(data_dir / "__consumer_offsets-3") is None
 
 
-def test_a_child_that_takes_too_long_is_ended(data_dir: Path, lines: list[Any]) -> None:
+def test_a_child_that_takes_too_long_is_ended(data_dir: Path, lines: Noted) -> None:
     """After ``log.cleaner.timeout.ms``."""
     asyncio.run(
         run(Cleaner(config_with(**EAGER, log_cleaner_timeout_ms=50).live, data_dir, filled(data_dir, 3), SLEEPS), lines, 1)
@@ -208,7 +199,7 @@ def test_a_child_that_takes_too_long_is_ended(data_dir: Path, lines: list[Any]) 
     assert "log.cleaner.timeout.ms" in lines[0]["why"]
 
 
-def test_a_shard_that_takes_too_much_memory_is_left_as_it_is(data_dir: Path, lines: list[Any]) -> None:
+def test_a_shard_that_takes_too_much_memory_is_left_as_it_is(data_dir: Path, lines: Noted) -> None:
     """The others are done, and a line says what can be done about it. With the plain engine; Spark reads such a shard in parts."""
     large = (Record(n, START_MS, b"\0\x63%d" % n, b"x" * 900_000) for n in range(100))
     end = write_segments(data_dir / "__consumer_offsets-3", (Batch((record,)) for record in large))
@@ -227,15 +218,17 @@ def test_a_shard_that_takes_too_much_memory_is_left_as_it_is(data_dir: Path, lin
     assert sorted((data_dir / "__consumer_offsets-3").iterdir()) == before
 
 
-def test_stopping_ends_the_child(data_dir: Path, lines: list[Any]) -> None:
+def test_stopping_ends_the_child(data_dir: Path, lines: Noted, tmp_path: Path) -> None:
     """At once, without a word, and nothing of it is left."""
-    cleaner = Cleaner(config_with(**EAGER).live, data_dir, filled(data_dir, 3), SLEEPS)
+    started = tmp_path / "started"
+    os.mkfifo(started)
+    cleaner = Cleaner(
+        config_with(**EAGER).live, data_dir, filled(data_dir, 3), (sys.executable, "-c", STARTS.format(str(started)))
+    )
 
     async def stop_it() -> int:
         cleaner.start()
-        await until(lambda: cleaner._child is not None)
-        assert cleaner._child is not None
-        pid = cleaner._child.pid
+        pid = int(await asyncio.to_thread(started.read_text))
         await asyncio.wait_for(cleaner.stop(), 30)
         return pid
 
@@ -247,7 +240,7 @@ def test_stopping_ends_the_child(data_dir: Path, lines: list[Any]) -> None:
         raise AssertionError("it lives")
 
 
-def test_a_log_that_cannot_be_sealed_is_tried_again(data_dir: Path, lines: list[Any]) -> None:
+def test_a_log_that_cannot_be_sealed_is_tried_again(data_dir: Path, lines: Noted) -> None:
     """A full disk does not end the cleaner."""
     sealing = filled(data_dir, 3)
     sealing.failure = Unavailable("no room")
@@ -255,9 +248,9 @@ def test_a_log_that_cannot_be_sealed_is_tried_again(data_dir: Path, lines: list[
 
     async def recover() -> None:
         cleaner.start()
-        await until(lambda: bool(lines))
+        await lines.until(lambda: bool(lines))
         sealing.failure = None
-        await until(lambda: lines[-1]["event"] == "log-cleaned")
+        await lines.until(lambda: lines[-1]["event"] == "log-cleaned")
         await cleaner.stop()
 
     asyncio.run(recover())

@@ -66,12 +66,19 @@ async def test_a_child_that_ends_by_itself_is_reaped(monkeypatch: pytest.MonkeyP
     child = start_executor(lambda _done: None, lost.set)
     assert isinstance(child, ExecutorProcess)
 
+    reaped, poll = asyncio.Event(), child._process.poll
+
+    def watched() -> int | None:
+        code = poll()
+        if code is not None:
+            reaped.set()
+        return code
+
+    monkeypatch.setattr(child._process, "poll", watched)
     await child._connecting
     os.kill(child._process.pid, signal.SIGSTOP)
     child._link.close()
     await asyncio.wait_for(lost.wait(), 20)
 
-    async with asyncio.timeout(20):
-        while child._process.returncode is None:  # noqa: ASYNC110 - nothing tells when a process has ended
-            await asyncio.sleep(0.005)
+    await asyncio.wait_for(reaped.wait(), 20)
     assert child._process.returncode == -9
