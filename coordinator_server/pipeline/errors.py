@@ -4,7 +4,7 @@ PipelineError
 ├── CannotCompact    the shard holds records that this version does not rewrite; it is left as it is, the others are compacted
 ├── GateClosed       the output differs from the input, and nothing is published: a bug of ours, or bad memory
 ├── Busy             another job writes to the same directory
-├── CannotSeal       the running server did not seal its segments
+├── ServerRefused       the running server did not do what it was asked for
 │   └── NotReady     it starts, stops or loads, or another job has the directory: it passes by itself
 ├── ShardFailed      a Spark task failed on its shard
 │   └── ShardDamaged  it has found damage, or closed the gate: the same task fails again
@@ -30,11 +30,11 @@ class Busy(PipelineError):
     """Another job holds the lock."""
 
 
-class CannotSeal(PipelineError):
+class ServerRefused(PipelineError):
     """A server holds the data directory, and refuses or does not answer."""
 
 
-class NotReady(CannotSeal):
+class NotReady(ServerRefused):
     """A server that starts, stops or loads, or a job, has the data directory: the same request succeeds later."""
 
 

@@ -22,7 +22,7 @@ from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.machine.digest import StateDigest
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
-from coordinator_server.pipeline.states.groups import digest_of, empty_shard, groups_of, replay_batches
+from coordinator_server.pipeline.states.groups import digest_of, empty_shard, groups_of
 from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
 from coordinator_server.runtime.loader import BatchReplay
 from coordinator_server.runtime.producers import Producers
@@ -31,6 +31,7 @@ from protocol.record_batch import Record, iter_batches, iter_records
 from tests.support.inputs import plan_shard
 from tests.support.kafka_partition import marker
 from tests.support.random_log import LOG_APPEND_TIME, PRODUCERS, SPAN_MS, logs, write_log
+from tests.support.replay import replay_batches
 from tests.support.segments import START_MS
 
 pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")

@@ -20,7 +20,7 @@ from coordinator_server.pipeline.compact.run import compact, compaction_lock, pl
 from coordinator_server.pipeline.input.sealing import seal
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import replay
-from coordinator_server.pipeline.states.groups import digest_of, replay_batches
+from coordinator_server.pipeline.states.groups import digest_of
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.messages.group_records import (
     GroupMetadataKey,
@@ -32,6 +32,7 @@ from protocol.messages.group_records import (
 from protocol.record_batch import Record
 from tests.support.group import GroupLog
 from tests.support.imported import imported_records
+from tests.support.replay import replay_batches
 from tests.support.resting import MemoryCheckpoint, Records
 from tests.support.segments import START_MS, Batch, append_segments, encode, write_meta, write_segments
 

@@ -20,9 +20,9 @@ from coordinator_server.pipeline.history.rows import rows_of_batch
 from coordinator_server.pipeline.history.view_sql import CURRENT_OFFSETS, PENDING_OFFSETS, view_sql
 from coordinator_server.pipeline.history.views import current_offsets, pending_offsets
 from coordinator_server.pipeline.input.topic_names import NO_NAMES
-from coordinator_server.pipeline.states.groups import replay_batches
 from protocol.record_batch import iter_records, read_header
 from tests.support.random_log import logs
+from tests.support.replay import replay_batches
 from tests.support.segments import START_MS
 
 FIELDS = ["group_id", "topic", "partition", "offset", "log_offset"]

@@ -26,7 +26,7 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, compact_shard
 from coordinator_server.pipeline.input.files import read_batches
 from coordinator_server.pipeline.replay.verify import Check, verify_shard
-from coordinator_server.pipeline.states.groups import digest_of, empty_shard, replay_batches
+from coordinator_server.pipeline.states.groups import digest_of, empty_shard
 from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
 from coordinator_server.runtime.loader import BatchReplay, replay_batch
 from coordinator_server.runtime.producers import Producers
@@ -35,6 +35,7 @@ from tests.support.group import GroupLog
 from tests.support.inputs import compacted_input, plan_shard
 from tests.support.kafka_partition import marker
 from tests.support.random_log import PRODUCERS, SPAN_MS, base_of, end_of, logs, write_log
+from tests.support.replay import replay_batches
 from tests.support.segments import START_MS
 
 pytest.importorskip("pyarrow", reason="the spark extra is not installed: make test brings it")

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from coordinator_server.kinds import CATALOG
 from coordinator_server.log.shards import ShardId
-from coordinator_server.pipeline.errors import CannotSeal, NotReady
+from coordinator_server.pipeline.errors import NotReady, ServerRefused
 from coordinator_server.pipeline.input.data_dir import ask_server_if_any, durable
 from coordinator_server.pipeline.input.retries import ONCE, Retries
 
@@ -42,7 +42,7 @@ class LoopCut(Struct, frozen=True):
 
 
 def durable_cut(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
-    """Return the offset of each shard at one moment, when everything before can be read. Raises CannotSeal, LogError."""
+    """Return the offset of each shard at one moment, when everything before can be read. Raises ServerRefused, LogError."""
     cut = cut_of_server(lambda hold_ms: ask_server_if_any(data_dir, {"op": "cut", "hold_ms": hold_ms}, retries))
     ends = durable(data_dir, retries)
     if cut is None:
@@ -68,7 +68,9 @@ def cut_of_server(
                 return {shard: offset for each in cuts for shard, offset in each.shards.items()}
             before = cuts
             if now_s() > deadline:
-                raise CannotSeal(f"the loops sent messages to each other for {PATIENCE_S:.0f} s: look at the log, then try again")
+                raise ServerRefused(
+                    f"the loops sent messages to each other for {PATIENCE_S:.0f} s: look at the log, then try again"
+                )
             pause(_PAUSE_S)
         return None
     finally:

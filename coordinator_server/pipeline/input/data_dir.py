@@ -22,7 +22,7 @@ from coordinator_server.log.jobs import CONTROL_SOCKET, Holder
 from coordinator_server.log.opening import IDENTITY, holder_of, is_log, open_for_job
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import LogStore, OnSealed
-from coordinator_server.pipeline.errors import CannotRun, CannotSeal, NotReady
+from coordinator_server.pipeline.errors import CannotRun, NotReady, ServerRefused
 from coordinator_server.pipeline.input.retries import ONCE, Retries
 
 # Writing out, and sealing, takes the pending batches of every shard to the disk, which may be slow.
@@ -65,7 +65,7 @@ def _ends(data_dir: Path, operation: str, work: Callable[[LogStore, OnSealed], N
 def ask_server(data_dir: Path, request: Mapping[str, object]) -> dict[str, Any] | None:
     """Send an operation to the control socket, and return the server's answer; None if no server runs.
 
-    Raises CannotSeal if it refuses.
+    Raises ServerRefused if it refuses.
     """
     with _control(data_dir) as connection:
         return None if connection is None else _ask(data_dir, connection, request)
@@ -145,7 +145,7 @@ def _control(data_dir: Path) -> Iterator[socket.socket | None]:
             except (FileNotFoundError, ConnectionRefusedError):
                 yield None
             except PermissionError as error:
-                raise CannotSeal(
+                raise ServerRefused(
                     f"no permission to speak to the running server on {data_dir / CONTROL_SOCKET}: run this as the server's user"
                 ) from error
             else:
@@ -162,9 +162,9 @@ def _ask(data_dir: Path, connection: socket.socket, request: Mapping[str, object
             reply = msgspec.json.decode(lines.readline(), type=dict[str, Any])
     except (OSError, msgspec.DecodeError) as error:
         # A server that stops closes the socket. One that takes too long is asked once.
-        kind = CannotSeal if isinstance(error, TimeoutError) else NotReady
+        kind = ServerRefused if isinstance(error, TimeoutError) else NotReady
         raise kind(f"the server did not answer on {where}: {error}; look at its log, then try again") from error
     if reply.get("ok") is not True:
-        kind = NotReady if reply.get("temporary") else CannotSeal
+        kind = NotReady if reply.get("temporary") else ServerRefused
         raise kind(f"the server refused to {request['op']} on {where}: {reply.get('error')}")
     return reply

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -19,7 +18,7 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.states.changes import LastChanges
 from coordinator_server.pipeline.states.consumer_groups import fill_group, fill_share_group, fill_streams_group
 from coordinator_server.pipeline.states.shown_group import Group, Member, NamesOfTopics, Offset
-from coordinator_server.pipeline.states.state import NoTime, no_id, replay_into
+from coordinator_server.pipeline.states.state import NoTime, no_id
 from coordinator_server.runtime.loader import BatchReplay
 from protocol.codec import decoder
 from protocol.coordinator_records import GROUP_SERDE
@@ -60,11 +59,6 @@ def empty_shard() -> GroupShard:
     """Return an empty shard that can only replay."""
     nothing, config = NoTime(), Config()
     return GroupShard(GroupContext(config, nothing, nothing, no_id, SettingsOfGroups(config)), SnapshotRegistry())
-
-
-def replay_batches(batches: Iterable[bytes], upto: int = LATEST) -> GroupShard:
-    """Replay the records of batches before ``upto`` into a new shard. Raises DecodeError."""
-    return replay_into(GroupState(), batches, upto).shard
 
 
 def digest_of(shard: GroupShard) -> StateDigest:

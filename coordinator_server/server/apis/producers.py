@@ -89,7 +89,7 @@ class _Results:
 
     def reply(self, marker: _Marker) -> CallbackReply:
         """Return the reply for the shard's answer to a marker."""
-        return CallbackReply(lambda _: self.put(marker, ErrorCode.NONE), lambda error, _: self.put(marker, _told(error)))
+        return CallbackReply(lambda _: self.put(marker, ErrorCode.NONE), lambda error, _: self.put(marker, _marker_error(error)))
 
 
 def write_txn_markers(
@@ -158,7 +158,7 @@ def _write(node: Node, marker: _Marker, results: _Results) -> None:
     try:
         is_here = _is_here(node, marker.topic, marker.partition)
     except CoordinatorError as refused:
-        results.put(marker, _told(refused.error))
+        results.put(marker, _marker_error(refused.error))
         return
     if not is_here:
         # As in Kafka, of a partition that another broker has.
@@ -172,7 +172,7 @@ def _write(node: Node, marker: _Marker, results: _Results) -> None:
         node.groups.complete_transaction(marker.partition, marker.end, results.reply(marker), has_deadline=True)
 
 
-def _told(error: ErrorCode) -> ErrorCode:
+def _marker_error(error: ErrorCode) -> ErrorCode:
     """Return what the sender of a marker gets. An error of the log itself, such as REQUEST_TIMED_OUT, is not translated."""
     return ErrorCode.NOT_LEADER_OR_FOLLOWER if error in NOT_READY else error
 
@@ -245,7 +245,7 @@ def _describe(node: Node, topic: str, index: int) -> PartitionResponse:
             return PartitionResponse(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         active = node.groups.active_producers(index) if topic == GROUPS.topic else []
     except CoordinatorError as refused:
-        return PartitionResponse(index, _told(refused.error), refused.message)
+        return PartitionResponse(index, _marker_error(refused.error), refused.message)
     found = [
         ProducerState(
             each.id,

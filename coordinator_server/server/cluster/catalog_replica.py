@@ -236,7 +236,7 @@ class CatalogReplica:
             self._show(coming)
             self._deleted += [DeletedTopic(topic.name, topic.topic_id) for topic in gone]
         self._known.next_offset = self._current_from = end
-        self._tell_changes()
+        self._notify_changes()
         self._has_begun = True
         self._acknowledge()
 
@@ -246,11 +246,11 @@ class CatalogReplica:
             return
         replay_batch(records.batch, self._serde, image.shard)
         image.next_offset = records.next_offset
-        self._tell_changes()
+        self._notify_changes()
         if self._current_from is not None:
             self._acknowledge()
 
-    def _tell_changes(self) -> None:
+    def _notify_changes(self) -> None:
         deleted = self._deleted[:]
         self._deleted.clear()
         if deleted and self._has_begun:

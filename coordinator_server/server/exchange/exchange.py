@@ -135,7 +135,7 @@ class Exchange(Generic[R]):
             self.complete_beside(response)
             return
         if self.observers is not None:
-            self._tell_answered(response, ErrorCode.NONE)
+            self._notify_answered(response, ErrorCode.NONE)
         self._answer(response)
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
@@ -144,7 +144,7 @@ class Exchange(Generic[R]):
             self.fail_beside(error, message)
             return
         if self.observers is not None:
-            self._tell_answered(None, error)
+            self._notify_answered(None, error)
         self._answer(self._refusal(error, message))
 
     def fail_after(self, failure: Exception) -> None:
@@ -203,7 +203,7 @@ class Exchange(Generic[R]):
         assert self.state is _OPEN or self.connection.is_closed, f"{self.row.name} answered twice"
         self.state = _ENCODING
         if self.observers is not None:
-            self._tell_answered(response, error)
+            self._notify_answered(response, error)
         self.connection.background.run(lambda: self.encoded(make()), partial(self._encoded_beside, done))
 
     def _encoded_beside(self, done: Callable[[], None], frame: bytearray | Exception, took_ns: int) -> None:
@@ -237,7 +237,7 @@ class Exchange(Generic[R]):
             for observer in self.observers:
                 observer.worked(self, ns)
 
-    def _tell_answered(self, response: Any, error: ErrorCode) -> None:
+    def _notify_answered(self, response: Any, error: ErrorCode) -> None:
         assert self.observers is not None
         for observer in self.observers:
             observer.answered(self, response, error)

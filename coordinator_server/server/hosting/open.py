@@ -257,7 +257,7 @@ def _notices(cluster: Cluster, node: Node, hosted: Hosted, deletions: TopicDelet
 
     def deleted(gone: Sequence[DeletedTopic]) -> None:
         node.image.forget(gone)
-        deletions.tell(gone)
+        deletions.remove_state(gone)
         _notify_changed(node.runtimes, [topic.name for topic in gone])
 
     return Notices(changed, deleted)

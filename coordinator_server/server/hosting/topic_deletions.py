@@ -39,9 +39,9 @@ class TopicDeletions:
     def begin(self) -> None:
         """Run the waiting deletions. Called when all shards are loaded."""
         self._has_begun = True
-        self.tell(self._waiting)
+        self.remove_state(self._waiting)
 
-    def tell(self, topics: Sequence[DeletedTopic]) -> None:
+    def remove_state(self, topics: Sequence[DeletedTopic]) -> None:
         """Remove the shards' state of these deleted topics."""
         if not self._has_begun:
             self._waiting += topics

@@ -18,7 +18,7 @@ from coordinator_server.pipeline.backup.contents import MANIFEST, read_backup
 from coordinator_server.pipeline.backup.cut import HOLD_MS, PATIENCE_S, cut_of_server
 from coordinator_server.pipeline.backup.take import Moment, Taken, take_backup
 from coordinator_server.pipeline.compact.run import compact, run_python
-from coordinator_server.pipeline.errors import CannotRun, CannotSeal
+from coordinator_server.pipeline.errors import CannotRun, ServerRefused
 from coordinator_server.pipeline.files.restore import check_backup, restore
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.verify import Check, verify_shard
@@ -352,7 +352,7 @@ def test_loops_that_are_never_quiet() -> None:
     """It ends, says so, and lets them go."""
     answers = Answers([[loop(0), loop(1, in_flight=3)]])
 
-    with pytest.raises(CannotSeal, match="sent messages to each other"):
+    with pytest.raises(ServerRefused, match="sent messages to each other"):
         answers.cut()
 
     assert answers.now_s > PATIENCE_S

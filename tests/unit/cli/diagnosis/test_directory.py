@@ -14,7 +14,7 @@ from coordinator_server.cli.diagnosis.directory import INCIDENTS, check_director
 from coordinator_server.log.file_locks import LocalLock
 from coordinator_server.log.file_names import LOCK
 from coordinator_server.log.jobs import Holder
-from coordinator_server.pipeline.errors import CannotSeal
+from coordinator_server.pipeline.errors import ServerRefused
 from coordinator_server.server.wire.incidents import NAMES
 from protocol.record_batch import Record
 from tests.support.segments import START_MS, Batch, offset_key, offset_value, write_meta, write_segments
@@ -192,7 +192,7 @@ def test_a_server_that_does_not_answer(data: Path, monkeypatch: pytest.MonkeyPat
     assert examined(data)["server"][0][0] == "warning"
 
     def refuse(_dir: Path, _request: object) -> None:
-        raise CannotSeal("no permission")
+        raise ServerRefused("no permission")
 
     monkeypatch.setattr(directory, "ask_server", refuse)
     assert examined(data)["server"] == [("problem", "no permission")]

@@ -14,12 +14,13 @@ from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, Sha
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 from coordinator_server.pipeline.files.kafka.files import Partition
 from coordinator_server.pipeline.rules import GROUP_RECORDS
-from coordinator_server.pipeline.states.groups import digest_of, groups_of, replay_batches
+from coordinator_server.pipeline.states.groups import digest_of, groups_of
 from protocol.record_batch import TRANSACTIONAL, iter_batches, iter_records
 from tests.support.inputs import plan_shard
 from tests.support.kafka_log import kept_log
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain
 from tests.support.random_log import packed, write_log
+from tests.support.replay import replay_batches
 from tests.support.segments import START_MS, offset_key, offset_value
 
 SHARD = "__consumer_offsets-7"

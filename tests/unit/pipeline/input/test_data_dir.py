@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.log.local import LocalLogStore, LogOptions
-from coordinator_server.pipeline.errors import CannotRun, CannotSeal, NotReady
+from coordinator_server.pipeline.errors import CannotRun, NotReady, ServerRefused
 from coordinator_server.pipeline.input.data_dir import ask_server_if_any, check_data_dir, durable, is_served
 from coordinator_server.pipeline.input.retries import Retries
 from tests.support.control_answers import answering
@@ -26,7 +26,7 @@ SHARD = "__consumer_offsets-7"
 )
 def test_a_server_that_refuses(tmp_path: Path, answer: bytes, says: str) -> None:
     """Its reason, or that it gave none, in one line."""
-    with answering(tmp_path, answer), pytest.raises(CannotSeal, match=says) as caught:
+    with answering(tmp_path, answer), pytest.raises(ServerRefused, match=says) as caught:
         durable(tmp_path)
 
     assert "\n" not in str(caught.value)
@@ -58,7 +58,7 @@ def test_a_server_that_is_only_starting(tmp_path: Path) -> None:
     write_meta(tmp_path)
     store = LocalLogStore.open(tmp_path, post=lambda call: None, node_id=1)
 
-    with pytest.raises(CannotSeal, match="starting or stopping"):
+    with pytest.raises(ServerRefused, match="starting or stopping"):
         durable(tmp_path)
 
     store.close()
@@ -79,7 +79,10 @@ def test_a_server_that_loads_or_stops_is_asked_again(tmp_path: Path, first: byte
 
 
 def test_a_refusal_that_does_not_pass_is_final(tmp_path: Path) -> None:
-    with answering(tmp_path, b'{"ok":false,"error":"the disk is full"}\n'), pytest.raises(CannotSeal, match="the disk is full"):
+    with (
+        answering(tmp_path, b'{"ok":false,"error":"the disk is full"}\n'),
+        pytest.raises(ServerRefused, match="the disk is full"),
+    ):
         durable(tmp_path, Retries(30, lambda error: pytest.fail(str(error))))
 
 

@@ -26,7 +26,7 @@ from coordinator_server.pipeline.compact.vector_engine import VectorEngine
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.data_dir import offline_store
 from coordinator_server.pipeline.layer import checkpoint
-from coordinator_server.pipeline.states.groups import digest_of, empty_shard, replay_batches
+from coordinator_server.pipeline.states.groups import digest_of, empty_shard
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.layer_checkpoint import LayerCheckpoint
 from coordinator_server.runtime.loader import BatchReplay, ShardLoader, replay_batch
@@ -37,6 +37,7 @@ from tests.support.group import Hard, hard_state
 from tests.support.inputs import plan_shard
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain
 from tests.support.random_log import write_log
+from tests.support.replay import replay_batches
 from tests.support.segments import (
     START_MS,
     Batch,

@@ -15,12 +15,13 @@ from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.sealing import seal
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import replay
-from coordinator_server.pipeline.states.groups import groups_of, replay_batches
+from coordinator_server.pipeline.states.groups import groups_of
 from coordinator_server.pipeline.states.shown_group import Group, Member, Offset
 from protocol.coordinator_records import TRANSACTION_SERDE, CoordinatorRecord
 from protocol.messages.transaction_records import TransactionLogKey, TransactionLogValue
 from protocol.record_batch import Record
 from tests.support.kind_logs import LOGS, batches_of, catalog_log
+from tests.support.replay import replay_batches
 from tests.support.segments import (
     START_MS,
     Batch,

@@ -47,12 +47,12 @@ def deletions_of(*kinds: str) -> tuple[TopicDeletions, dict[str, Runtime]]:
 def test_every_kind_with_an_operation_hears_of_a_deletion() -> None:
     """Once all shards are loaded; what was deleted before is told then, together."""
     deletions, runtimes = deletions_of("a", "b")
-    deletions.tell([ORDERS])
-    deletions.tell([BILLS])
+    deletions.remove_state([ORDERS])
+    deletions.remove_state([BILLS])
     assert [runtime.told for runtime in runtimes.values()] == [[], [], []]
 
     deletions.begin()
-    deletions.tell([NOTES])
+    deletions.remove_state([NOTES])
 
     expected = [[ORDERS, BILLS], [NOTES]]
     assert {kind: runtime.told for kind, runtime in runtimes.items()} == {"a": expected, "b": expected, "other": []}
@@ -62,7 +62,7 @@ def test_no_operation_runs_for_nothing() -> None:
     deletions, runtimes = deletions_of("a")
 
     deletions.begin()
-    deletions.tell([])
+    deletions.remove_state([])
 
     assert runtimes["a"].told == []
 
@@ -72,9 +72,9 @@ def test_shards_that_keep_what_was_deleted_are_logged() -> None:
     deletions, runtimes = deletions_of("a")
     deletions.begin()
     with capture_logs() as lines:
-        deletions.tell([ORDERS])
+        deletions.remove_state([ORDERS])
         runtimes["a"].answers = [None, Refused(ErrorCode.KAFKA_STORAGE_ERROR), Refused(ErrorCode.KAFKA_STORAGE_ERROR)]
-        deletions.tell([BILLS, NOTES])
+        deletions.remove_state([BILLS, NOTES])
 
     assert [(line["event"], line["kind"], line["topics"], line["shards"]) for line in lines] == [
         ("deleted-topics-kept", "a", ["bills", "notes"], 2)

@@ -23,7 +23,7 @@ from coordinator_server.pipeline.files.kafka.importer import ImportResult, find_
 from coordinator_server.pipeline.files.kafka.topics import catalog_segment, read_metadata
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.replay.shard_states import replay
-from coordinator_server.pipeline.states.groups import groups_of, replay_batches
+from coordinator_server.pipeline.states.groups import groups_of
 from coordinator_server.pipeline.states.shown_group import Group
 from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import CLUSTER_METADATA_SERDE, SHARE_SERDE, TRANSACTION_SERDE, CoordinatorRecord
@@ -43,6 +43,7 @@ from protocol.messages.transaction_records import TransactionLogKey, Transaction
 from protocol.record_batch import iter_batches, iter_records
 from tests.support.kafka_log import KafkaLog, kept_log
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain, segment, write_partition
+from tests.support.replay import replay_batches
 from tests.support.segments import START_MS, group_key, group_value, offset_key, offset_value
 
 FAR = 1_000_000_000

@@ -11,11 +11,12 @@ from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.files.kafka.files import Partition
 from coordinator_server.pipeline.files.kafka.shard import KafkaShard, end_decided, read_shard, write_layer
-from coordinator_server.pipeline.states.groups import groups_of, replay_batches
+from coordinator_server.pipeline.states.groups import groups_of
 from protocol.batch_builder import BatchBuilder
 from protocol.record_batch import CONTROL, TRANSACTIONAL, Record, iter_batches, iter_records
 from tests.support.kafka_partition import ABORT, COMMIT, marker, of_transaction, plain, segment, with_holes, write_partition
 from tests.support.random_log import packed
+from tests.support.replay import replay_batches
 from tests.support.segments import START_MS, offset_key, offset_value
 
 KEY = offset_key("group", "orders", 0)
