@@ -20,6 +20,7 @@ SHARD = "__consumer_offsets-7"
 # All that names the operation outside of the log: compaction, and the operation itself. A reader reads what is durable.
 SEALING: Final = {
     "cli/compact.py": "its jobs read what never changes",
+    "pipeline/files/kafka/promoter.py": "makes layers of a stopped directory, under its lock",
     "pipeline/input/sealing.py": "for compact; a contract of pyproject.toml lets no other module import it",
     "server/control/control_socket.py": "the operation, among those that have no line in the audit log",
     "server/control/loop_operations.py": "the operation of one loop",
