@@ -56,7 +56,7 @@ _KINDS: Final[dict[str, tuple[Sequences, int]]] = {
     "test_shares": (OF_SHARES, 5),
     "test_restarted_shares": (RESTARTED_SHARES, 20),
     "test_streams": (OF_STREAMS, 5),
-    "test_restarted_streams": (RESTARTED_STREAMS, 20),
+    "test_restarted_streams": (RESTARTED_STREAMS, 50),
 }
 
 

@@ -77,7 +77,7 @@ class _Process:
 class _Share:
     """How many tasks a member may keep: the tasks divided by the members, without members that have got exactly their share.
 
-    A member that gets more than the share later may be left out twice, so that both numbers can become negative.
+    It never grows, so a member is left out once.
     """
 
     __slots__ = ("_members", "_tasks", "size")
@@ -85,14 +85,18 @@ class _Share:
     def __init__(self, tasks: int, members: int) -> None:
         self._tasks = tasks
         self._members = members
-        self.size = _divide(tasks, members)
+        self.size = self._divide()
 
     def count(self, tasks: int) -> None:
         """Take notice that a member has got a task and has ``tasks`` now."""
         if tasks == self.size:
             self._members -= 1
             self._tasks -= tasks
-            self.size = _divide(self._tasks, self._members)
+            self.size = self._divide()
+
+    def _divide(self) -> int:
+        """Return the quotient, rounded up."""
+        return -(-self._tasks // self._members) if self._members else 0
 
 
 class _Plan:
@@ -210,8 +214,7 @@ def assign_sticky(group: TaskGroup) -> dict[str, TaskAssignment]:
     """Return the target of every member. Raises CannotAssign if there are tasks and no members."""
     plan = _Plan(group)
     plan.assign_active()
-    if group.num_standby_replicas > 0:
-        plan.assign_standby()
+    plan.assign_standby()
     return plan.targets()
 
 
@@ -255,13 +258,3 @@ def _least_loaded_without(members: list[_Member] | None, task: _Task) -> _Member
     if members is None or task in members[0].process:
         return None
     return _least_loaded([members[0], *(member for member in members[1:] if task not in member.process)])
-
-
-def _divide(tasks: int, members: int) -> int:
-    """Return the quotient, rounded up if tasks remain; Java's division truncates, and its remainder has the dividend's sign."""
-    if members == 0:
-        return 0
-    quotient = abs(tasks) // abs(members)
-    if (tasks < 0) != (members < 0):
-        quotient = -quotient
-    return quotient + (tasks > 0 and tasks % members != 0)

@@ -25,7 +25,6 @@ class NotConfigurable(Exception):
     """The present topics do not fit the topology: ``problem`` says why."""
 
     def __init__(self, problem: TopologyProblem) -> None:
-        super().__init__(problem.message)
         self.problem = problem
 
 

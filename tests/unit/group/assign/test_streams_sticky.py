@@ -94,8 +94,8 @@ def test_subtopologies_that_are_gone_are_forgotten() -> None:
 
 
 def test_tasks_need_a_member() -> None:
-    with pytest.raises(CannotAssign, match="No process available to assign active task a_0"):
-        assign_sticky(group({}, {A: 2}))
+    with pytest.raises(CannotAssign, match=r"No process available to assign active task b_0\."):
+        assign_sticky(group({}, {A: 0, B: 2}))
 
 
 def test_no_tasks_need_none() -> None:

@@ -147,6 +147,20 @@ def test_what_is_not_yet_decided_does_not_count() -> None:
     assert missing_counts(found) == {"large": 9, "out": 1}
 
 
+def test_what_is_decided_in_the_same_pass_counts() -> None:
+    """0 is looked at again after 2, which writes the larger one of the topics that 0 reads."""
+    found = configure(
+        reads("0", repartition=["a", "b"], writes=["out"]),
+        reads("1", "small", writes=["a"]),
+        reads("2", "orders", writes=["b"]),
+        reads("3", repartition=["out"]),
+        small=1,
+        orders=9,
+    )
+
+    assert missing_counts(found) == {"a": 1, "b": 9, "out": 9}
+
+
 def test_copartitioned_repartition_topics_follow_the_source_topic() -> None:
     found = configure(
         reads("0", "orders", writes=["sums"]),
