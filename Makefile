@@ -5,6 +5,8 @@ LISTEN   ?= 127.0.0.1:9092
 DATA_DIR ?= ./data
 # Topics that `make run` declares; they exist by name and partition count only.
 TOPICS   ?= orders:6
+# The page for a browser: on its usual port beside the usual address, or else on any free port.
+PAGE     ?= $(if $(filter 127.0.0.1:9092,$(LISTEN)),127.0.0.1:9405,127.0.0.1:0)
 # Of `make pipeline`: the time between two rounds, and where the history's tables are.
 EVERY    ?= 1m
 HISTORY  ?= ./history
@@ -14,7 +16,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture simulate failover differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture simulate failover differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -25,12 +27,13 @@ help: ## print this list
 	@echo "  LISTEN=$(LISTEN) DATA_DIR=$(DATA_DIR) TOPICS=$(TOPICS) ARGS='…' (options of the program that the target runs)"
 	@echo "  e.g. make run LISTEN=127.0.0.1:19092 ARGS='--override group.initial.rebalance.delay.ms=0'"
 
-run: with-run ## install what is needed and start the coordinator on LISTEN, with its log in DATA_DIR
+run: with-run ## install what is needed and start the coordinator on LISTEN, with its log in DATA_DIR and its page for a browser on PAGE
 	@echo "$$($(BIN)/coordinator-server --version); compiled (make wheel) it takes up to a third less of a processor for a request"
 	@echo "starting on $(LISTEN), log in $(DATA_DIR); stop with ctrl-C, or kill -9: acknowledged commits stay"
+	@echo "the page for a browser: its address is in the line that says that the server is ready"
 	@echo "next, in a second terminal: run one of the consumers of README.md three times"
 	@echo "and: make compact   (Spark compacts the log, while the server runs or not)"
-	@exec $(BIN)/coordinator-server serve --listen $(LISTEN) --data-dir $(DATA_DIR) --override topics=$(TOPICS) $(ARGS)
+	@exec $(BIN)/coordinator-server serve --listen $(LISTEN) --data-dir $(DATA_DIR) --override topics=$(TOPICS) --override page.listener=$(PAGE) $(ARGS)
 
 cluster: with-dev ## run three nodes over one PostgreSQL (Debian's package postgresql) on this machine, and say what to kill; docs/cluster.md
 	@$(BIN)/python scripts/cluster.py $(ARGS)
@@ -128,6 +131,10 @@ bench: with-dev ## requests per second beside a server that does nothing; ARGS='
 fuzz: with-dev ## two million inputs, guided by coverage, for every decoder; ARGS='-runs=100000' for a different number
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/fuzz.lock
 	@$(BIN)/python -m tests.fuzz build/fuzz -runs=2000000 -max_len=600 -timeout=10 $(ARGS)
+
+browser: with-dev ## the page in a real Chromium (Debian's package chromium): every view, by keyboard too; PICTURES=docs/pictures writes the pictures of docs/page.md
+	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/browser.lock
+	@PAGE_PICTURES=$(PICTURES) $(BIN)/python -m pytest -n0 tests/browser/views.py $(ARGS)
 
 wheel: with-tools ## build a wheel with compiled hot modules into dist/ (needs a C compiler; some minutes)
 	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m hatchling build -t wheel $(ARGS)

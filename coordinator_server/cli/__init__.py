@@ -47,6 +47,7 @@ COMMANDS = {
     "quotas": ("quotas", "list, set and remove quotas of clients, of a stopped server, too"),
     "shards": ("shards", "list the shards of a running server, and move them between its loops"),
     "share": ("share", "show the share partitions of a group, and which deliveries are stuck"),
+    "page": ("page", "show groups and their past to a browser"),
     "top": ("top", "show servers and groups live"),
     "health": ("health", "say whether each server answers"),
     "doctor": ("doctor", "find what is wrong, and say what to do"),

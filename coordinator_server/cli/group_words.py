@@ -98,14 +98,26 @@ _SAYS_MORE: Final = (Why.OFFSETS_RESTORED, Why.TOPIC_DELETED)
 
 def event_line(event: Event) -> str:
     """Return the line of an event."""
-    # A step names its member, and the epoch that it belongs to has the causes.
-    by = None if event.member is not None or event.what == SETTLED else event.by
-    causes = [_cause(event, each) for each in by.reasons] if by is not None else []
-    causes += _other_members(event)
+    return f"{shown(event.at_ms)}  {event_sentence(event)}"
+
+
+def event_sentence(event: Event) -> str:
+    """Return an event in words, without its time."""
+    by = _change_of(event)
+    cause = event_cause(event)
     maker = _maker(event, by) if by is not None else ""
-    return (
-        f"{shown(event.at_ms)}  {_what(event)}" + (f": {'; '.join(causes)}" if causes else "") + (f" ({maker})" if maker else "")
-    )
+    return _what(event) + (f": {cause}" if cause else "") + (f" ({maker})" if maker else "")
+
+
+def event_cause(event: Event) -> str:
+    """Return why it happened; nothing if no reason is known."""
+    by = _change_of(event)
+    return "; ".join([*([_cause(event, each) for each in by.reasons] if by is not None else []), *_other_members(event)])
+
+
+def _change_of(event: Event) -> Change | None:
+    """Return who made an event. A step names its member, and the epoch that it belongs to has the causes."""
+    return None if event.member is not None or event.what == SETTLED else event.by
 
 
 def _what(event: Event) -> str:

@@ -205,19 +205,19 @@ def parse_address(text: str) -> tuple[str, int]:
 async def _serve(config: Config, data_dir: Path, sources: Sources, service: ServiceManager) -> int:
     from coordinator_server.server.daemon import Daemon
     from coordinator_server.server.hosting.slow_turns import SlowTurns
-    from coordinator_server.server.metrics.process import MetricsProcess
+    from coordinator_server.server.http_process import HttpProcesses
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
     # A load creates millions of objects and no garbage.
     gc.disable()
     slow_turns = SlowTurns()
-    daemon, metrics = Daemon(config, data_dir, die, slow_turns=slow_turns.counts), MetricsProcess(config, data_dir)
+    daemon, http = Daemon(config, data_dir, die, slow_turns=slow_turns.counts), HttpProcesses(config, data_dir)
     service.begin(lambda: daemon.progress)
     try:
         read_certificates(config, listener_specs(config))
         sockets = _bound(config, data_dir, service.inherited())
         address = _addresses(config, sockets)
-        metrics.start()
+        http.start()
         await daemon.adopt(sockets)
         if not await unless(stopping, daemon.prepare()):
             await daemon.stop()
@@ -228,12 +228,12 @@ async def _serve(config: Config, data_dir: Path, sources: Sources, service: Serv
         if await unless(stopping, daemon.finish_loading()):
             calm_the_collector()
             slow_turns.start()
-            say([f"coordinator-server ready on {address} (cluster {daemon.cluster_id}, data {data_dir})"])
+            say([_ready(address, daemon.cluster_id, data_dir, http.page)])
             sys.stdout.flush()
             service.ready(daemon.progress)
             log.info("serving", address=address)
     except (StartError, LogError) as failure:
-        metrics.stop()
+        http.stop()
         await daemon.stop()
         return complain(failure, failure.exit_code)
     await stopping.wait()
@@ -242,7 +242,7 @@ async def _serve(config: Config, data_dir: Path, sources: Sources, service: Serv
     end_within(config.live.stop_timeout_ms)
     slow_turns.stop()
     await daemon.stop()
-    metrics.stop()
+    http.stop()
     log.info("stopped")
     return 0
 
@@ -272,11 +272,11 @@ def _bound(config: Config, data_dir: Path, inherited: Sequence[socket.socket]) -
 
 
 async def _supervise(config: Config, options: argparse.Namespace, sources: Sources, service: ServiceManager) -> int:
-    from coordinator_server.server.metrics.process import MetricsProcess
+    from coordinator_server.server.http_process import HttpProcesses
     from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
-    metrics, logs = MetricsProcess(config, options.data_dir), Logs(options.log_level, options.log_format)
+    http, logs = HttpProcesses(config, options.data_dir), Logs(options.log_level, options.log_format)
     try:
         supervisor = Supervisor(config, options.data_dir, loop_count(config), logs, service.inherited())
     except StartError as failure:
@@ -284,20 +284,20 @@ async def _supervise(config: Config, options: argparse.Namespace, sources: Sourc
     service.begin(lambda: supervisor.progress)
     try:
         read_certificates(config, supervisor.listeners)
-        metrics.start()
+        http.start()
         meta = await supervisor.start()
     except (StartError, LogError) as failure:
-        metrics.stop()
+        http.stop()
         await supervisor.stop()
         return complain(failure, failure.exit_code)
     except OSError as failure:
-        metrics.stop()
+        http.stop()
         await supervisor.stop()
         return complain(failure, 1)
     on_hangup(_told(service, configuration.Reload(sources, _load, config, supervisor.reload)), stopping)
     if await _first(supervisor.ready, supervisor.failed, stopping) is supervisor.ready:
         addresses = _addresses(config, supervisor.sockets)
-        say([f"coordinator-server ready on {addresses} (cluster {meta.cluster_id}, data {options.data_dir})"])
+        say([_ready(addresses, meta.cluster_id, options.data_dir, http.page)])
         sys.stdout.flush()
         service.ready(supervisor.progress)
         log.info("serving", address=addresses, data_dir=str(options.data_dir), node_id=config.node_id)
@@ -305,9 +305,15 @@ async def _supervise(config: Config, options: argparse.Namespace, sources: Sourc
         log.info("stopping")
     service.stopping()
     code = await supervisor.stop()
-    metrics.stop()
+    http.stop()
     log.info("stopped", exit_code=code)
     return code
+
+
+def _ready(address: str, cluster_id: str, data_dir: Path, page: str | None) -> str:
+    """Return what is printed when clients are served."""
+    facts = [f"cluster {cluster_id}", f"data {data_dir}", *([f"page {page}"] if page is not None else [])]
+    return f"coordinator-server ready on {address} ({', '.join(facts)})"
 
 
 async def _first(*events: asyncio.Event) -> asyncio.Event:

@@ -100,6 +100,25 @@ class Config(Part, frozen=True, kw_only=True):
             form="names of hosts, separated by commas",
         ),
     ] = ""
+
+    # The page for a browser.
+    page_listener: Annotated[
+        str,
+        Ours(
+            "The address of the page for a browser (docs/page.md), on a loopback address, in a process of its own. Without one "
+            "there is none. Everybody on this machine can read it. It needs the extra packages [page].",
+            form="HOST:PORT, such as 127.0.0.1:9405",
+        ),
+    ] = ""
+    page_allowed_hosts: Annotated[
+        str,
+        Ours(
+            "The names that HTTP requests to page.listener may give the server (the header Host) besides names and addresses of "
+            "this machine: those of a proxy in front of it.",
+            form="names of hosts, separated by commas",
+        ),
+    ] = ""
+
     max_request_partition_size_limit: Annotated[
         Positive,
         FromKafka(

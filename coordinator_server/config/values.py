@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Final, NamedTuple
 
 import msgspec
@@ -106,12 +107,39 @@ def connection_overrides(config: Config) -> dict[str, int]:
 
 def metrics_address(config: Config) -> tuple[str, int] | None:
     """Return the ``metrics.listener`` property as host and port, or None. Raises ConfigError."""
-    text = config.metrics_listener
+    return _http_address("metrics.listener", config.metrics_listener, "127.0.0.1:9404")
+
+
+def page_address(config: Config) -> tuple[str, int] | None:
+    """Return the ``page.listener`` property as host and port, or None. Raises ConfigError."""
+    return parse_page_address("page.listener", config.page_listener)
+
+
+def parse_page_address(name: str, text: str) -> tuple[str, int] | None:
+    """Return the address of a page; ``name`` is who gives it. Raises ConfigError, also if other machines could reach it."""
+    found = _http_address(name, text, "127.0.0.1:9405")
+    if found is not None and not _is_of_this_machine(found[0]):
+        raise ConfigError(
+            f"{name}={text}: the page has no login, so it listens on 127.0.0.1 or [::1] only; "
+            "from elsewhere: ssh -L 9405:127.0.0.1:9405, or a proxy on this machine that asks for a login (page.allowed.hosts)"
+        )
+    return found
+
+
+def _is_of_this_machine(host: str) -> bool:
+    """Return whether a host is a loopback address, and no name that begins like one."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _http_address(name: str, text: str, example: str) -> tuple[str, int] | None:
     if not text:
         return None
     host, _, port = text.rpartition(":")
     if not host or not port.isdecimal() or int(port) > LAST_PORT:
-        raise ConfigError(f"metrics.listener={text}: not HOST:PORT, such as 127.0.0.1:9404")
+        raise ConfigError(f"{name}={text}: not HOST:PORT, such as {example}")
     return host.strip("[]"), int(port)
 
 

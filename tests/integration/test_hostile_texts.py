@@ -137,6 +137,7 @@ COMMAND_LINES = [
     "pipeline compact history verify --data-dir {data} --out {out} --engine python",
     "index --data-dir {data}",
     "promote --data-dir {data}",
+    "page --data-dir {data} --listen {missing}",
     "observe --command-config {out} --data-dir {out}",
     "groups why {group} --data-dir {data}",
     "log verify --data-dir {data}",
@@ -160,6 +161,7 @@ COMMAND_LINES = [
 ]
 # The exit codes of those that fail, by a part of the line. JSON has a null for the group that did not exist then.
 FAILING = {
+    "page": 2,
     "observe": 2,
     "promote": 2,
     "groups lag": 2,
@@ -192,6 +194,7 @@ def test_no_command_prints_a_control_code(
         "import",
         "kafka-consumer-groups",
         "observe",
+        "page",
     ):
         return
     then = shown(int(time.time() * 1000))

@@ -15,11 +15,12 @@ PROJECT = SETTINGS["project"]
 EXTRAS, GROUPS = PROJECT["optional-dependencies"], SETTINGS["dependency-groups"]
 ASKED_FOR: dict[str, list[str]] = {
     "build": GROUPS["build"],
-    "run": PROJECT["dependencies"],
-    "spark": PROJECT["dependencies"] + EXTRAS["spark"],
+    "run": PROJECT["dependencies"] + EXTRAS["page"],
+    "spark": PROJECT["dependencies"] + EXTRAS["page"] + EXTRAS["spark"],
     "postgresql": PROJECT["dependencies"] + EXTRAS["postgresql"],
-    "dev": PROJECT["dependencies"] + EXTRAS["spark"] + EXTRAS["dev"],
-    "tools": PROJECT["dependencies"] + GROUPS["tools"],
+    "dev": PROJECT["dependencies"] + EXTRAS["page"] + EXTRAS["spark"] + EXTRAS["dev"],
+    "tools": PROJECT["dependencies"] + EXTRAS["page"] + GROUPS["tools"],
+    "browser": PROJECT["dependencies"] + EXTRAS["browser"],
     "fuzz": PROJECT["dependencies"] + EXTRAS["fuzz"],
     "mutation": PROJECT["dependencies"] + EXTRAS["mutation"],
 }

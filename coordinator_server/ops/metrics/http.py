@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import ipaddress
 import socket
 import threading
 import time
@@ -24,6 +23,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from coordinator_server.ops.hosts import Hosts
 from coordinator_server.ops.metrics.exposition import metrics
 from coordinator_server.ops.metrics.readiness import Verdict
 from coordinator_server.ops.metrics.sources import Server
@@ -107,30 +107,6 @@ class MetricsServer(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore clients that disconnect."""
-
-
-class Hosts:
-    """The names under which a server answers."""
-
-    def __init__(self, address: str, allowed: Collection[str]) -> None:
-        self._is_local = ipaddress.ip_address(address).is_loopback
-        self._allowed = frozenset(each.lower() for each in allowed)
-
-    def allow(self, header: str | None) -> bool:
-        """Return whether a request with this Host is answered. One without it comes from no browser."""
-        if header is None or not (self._is_local or self._allowed):
-            return True
-        host = header.rpartition("]")[0].lstrip("[") if header.startswith("[") else header.partition(":")[0]
-        return host.lower() in self._allowed or (self._is_local and _is_local_name(host.lower()))
-
-
-def _is_local_name(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 class _Arriving(io.RawIOBase):

@@ -5,6 +5,7 @@
     database.py  the SQLite database, its format, and who may write to it
     writer.py    takes batches in the order of their offsets, each once
     reader.py    one group: its chunks, and how to read them
+    snapshot.py  one moment of an index, without the log after it
     answers.py   what happened to a group, and its state at a moment: from the index, and from the log after it
     feed.py      gives the writer the log of a directory
 

@@ -14,11 +14,10 @@ from typing import TypeVar
 
 from coordinator_server.log.jobs import JobShard
 from coordinator_server.log.opening import identity_of
-from coordinator_server.pipeline.index.chunk import batches_of
 from coordinator_server.pipeline.index.database import NoIndex, open_to_read
 from coordinator_server.pipeline.index.feed import DIRECTORY, LogDiffers, batches_after
 from coordinator_server.pipeline.index.period import Found, Period, PeriodReader, newest_events
-from coordinator_server.pipeline.index.reader import IndexedGroup, IndexedShard, indexed_shard
+from coordinator_server.pipeline.index.reader import IndexedGroup, IndexedShard, indexed_shard, replay_upto
 from coordinator_server.pipeline.input.files import first_after
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
 from coordinator_server.pipeline.replay.group_owners import Ownership, owners_of
@@ -93,11 +92,7 @@ class GroupHistory:
             raise before_history(self.shard.name, shard.begins_at)
         state = GroupState(self.shard.name, self._id, names)
         end = upto if offset is None else offset
-        chunk = next((each for each in reversed(group.chunks) if each.start_offset <= end), None)
-        if chunk is not None:
-            for batches in (group.base(chunk), group.records(chunk)):
-                for batch in batches_of(batches):
-                    state.add(batch, end)
+        replay_upto(group, state, end)
         for batch in tail if offset is None else ():
             if batch[2].is_lost:
                 return None

@@ -6,7 +6,7 @@ it; otherwise it is another log, or its end was lost, and the index of the shard
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -62,9 +62,18 @@ def batches_after(shard: JobShard, end: int, position: Position) -> Iterator[Pla
     return _read(files, _resume(shard, files, position), end)
 
 
-def update(data_dir: Path, progress: Progress, retries: Retries = ONCE, chunk_bytes: int = CHUNK_BYTES) -> Updated:
-    """Bring the index of a directory up to date, or make it. Raises Busy, PipelineError, LogError."""
-    ends = durable(data_dir, retries)
+def update(
+    data_dir: Path,
+    progress: Progress,
+    retries: Retries = ONCE,
+    chunk_bytes: int = CHUNK_BYTES,
+    ends: Mapping[str, int] | None = None,
+) -> Updated:
+    """Bring the index of a directory up to date, or make it. ``ends`` is what is durable, if that was asked before.
+
+    Raises Busy, PipelineError, LogError.
+    """
+    ends = durable(data_dir, retries) if ends is None else ends
     names = TopicNames(data_dir, ends.get(CATALOG_SHARD, 0))
     shards = [shard for shard in job_shards(data_dir) if shard.name.rpartition("-")[0] == GROUPS.topic]
     done = Updated()

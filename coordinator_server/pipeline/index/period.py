@@ -104,6 +104,11 @@ class PeriodReader:
             found += self._feed(number, runs, period)
         return _found([*found, *runs.end()], period, self._ledger)
 
+    @property
+    def last(self) -> Sequence[Event]:
+        """The events that are in no chunk that has ended, one by one."""
+        return self._last
+
     def owners(self) -> list[Ownership]:
         """Return the owners of all partitions over time, those of a partition in order."""
         ended = [owned for chunk in self._chunks[:-1] for owned in self._group.owned(chunk)]

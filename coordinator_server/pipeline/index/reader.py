@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlite3
 from typing import NamedTuple
 
-from coordinator_server.pipeline.index.chunk import Start, events_of, owned_of, runs_of, start_of, unpacked
+from coordinator_server.pipeline.index.chunk import Start, batches_of, events_of, owned_of, runs_of, start_of, unpacked
 from coordinator_server.pipeline.index.moments import offset_after
 from coordinator_server.pipeline.index.writer import Position
 from coordinator_server.pipeline.replay.group_events import Event, RunState
 from coordinator_server.pipeline.replay.group_owners import Ownership
+from coordinator_server.pipeline.replay.group_timeline import GroupState
 
 
 class IndexedShard(NamedTuple):
@@ -89,6 +90,13 @@ class IndexedGroup:
         pieces = self._database.execute("SELECT records FROM pieces WHERE group_no = ? ORDER BY piece", (self._number,))
         return b"".join(unpacked(piece) for (piece,) in pieces)
 
+    def pieces_after(self, piece: int) -> list[bytes]:
+        """Return the batches of the last chunk that were written after a piece of it, in order."""
+        rows = self._database.execute(
+            "SELECT records FROM pieces WHERE group_no = ? AND piece > ? ORDER BY piece", (self._number, piece)
+        )
+        return [unpacked(records) for (records,) in rows]
+
     def shown(self, chunk: Chunk) -> list[Event]:
         """Return the events that have ended in a chunk, with runs of commits as one."""
         return events_of(self._content("shown", chunk))
@@ -113,3 +121,12 @@ class IndexedGroup:
             (self._number, chunk.number),
         ).fetchone()
         return found
+
+
+def replay_upto(group: IndexedGroup, state: GroupState, end: int) -> None:
+    """Replay into a state what the index has of a group before an offset. Raises DamagedLog, DecodeError."""
+    chunk = next((each for each in reversed(group.chunks) if each.start_offset <= end), None)
+    if chunk is not None:
+        for batches in (group.base(chunk), group.records(chunk)):
+            for batch in batches_of(batches):
+                state.add(batch, end)

@@ -14,7 +14,7 @@ from tests.unit.cli.test_options import of_all_commands
 
 PAGE = (Path(__file__).parents[3] / "docs/commands.md").read_text()
 # They print what other programs read: a service's line of readiness, the tables of Kafka's tool, a shell's script.
-WITHOUT_FORM = {"serve", "observe", "kafka-consumer-groups", "completion"}
+WITHOUT_FORM = {"serve", "observe", "page", "kafka-consumer-groups", "completion"}
 FORMS = {"text", "json", "jsonl", "csv"}
 # Names of options and arguments that take a moment.
 MOMENTS = {"at", "time", "since", "until", "to_datetime"}

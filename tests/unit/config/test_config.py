@@ -20,6 +20,7 @@ from coordinator_server.config.values import (
     loop_count,
     metrics_address,
     migration_policy,
+    page_address,
     unknown_user_iterations,
     with_loops,
 )
@@ -216,6 +217,21 @@ def test_other_addresses_of_metrics_are_refused(text: str) -> None:
     """Every address of the machine is named: whoever reaches it reads ids of groups."""
     with pytest.raises(ConfigError, match=re.escape(f"metrics.listener={text}: not HOST:PORT")):
         load({"metrics.listener": text})
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [("", None), ("127.0.0.1:9405", ("127.0.0.1", 9405)), ("[::1]:0", ("::1", 0)), ("localhost:1", ("localhost", 1))],
+)
+def test_a_page_has_an_address_of_this_machine_or_none(text: str, address: tuple[str, int] | None) -> None:
+    assert page_address(load({"page.listener": text})) == address
+
+
+@pytest.mark.parametrize("text", ["0.0.0.0:9405", "[::]:9405", "10.0.0.7:9405", "127.evil.example:9405", "host:9405"])
+def test_a_page_that_others_could_reach_is_refused(text: str) -> None:
+    """It has no login."""
+    with pytest.raises(ConfigError, match=re.escape(f"page.listener={text}: the page has no login")):
+        page_address(load({"page.listener": text}))
 
 
 def test_iterations_of_unknown_users_are_numbers_that_scram_takes() -> None:

@@ -150,6 +150,8 @@ OURS: dict[str, object] = {
     "store.needs.standby": False,
     "store.password": "",
     "metrics.listener": "",
+    "page.allowed.hosts": "",
+    "page.listener": "",
     "auto.create.topics.max": 10_000,
     "group.configs.max": 10_000,
     "group.max.bytes": 16 * MIB,

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from prometheus_client.exposition import choose_encoder
 
+from coordinator_server.ops.hosts import Hosts
 from coordinator_server.ops.metrics import http
-from coordinator_server.ops.metrics.http import Hosts, MetricsServer
+from coordinator_server.ops.metrics.http import MetricsServer
 from coordinator_server.ops.metrics.readiness import Verdict
 from coordinator_server.ops.metrics.sources import Found
 

@@ -1,0 +1,15 @@
+"""The page: every group, and its past, for a browser. A process of its own, beside a server or a directory, that changes nothing.
+
+    server.py     serves the page at a socket
+    app.py        the routes: JSON, status, and the files of static/; who may ask, and what a browser may do with the answers
+    answers.py    the answers of the present version, each made once
+    updater.py    a thread that brings the index and the summaries up to date while somebody looks
+    board.py      what is known now, and who waits for the next version
+    summary.py    what the list says of a group
+    summaries.py  the summaries of all groups, in SQLite beside the index: filtered and sorted there
+    filters.py    what a viewer types, as a condition
+    group.py      one group: lanes, marks, sessions, density, its state at a moment, and the difference of two
+    lanes.py sessions.py density.py moments.py    the parts of that
+
+It reads the index of groups (pipeline/index), as it was at its last update, and nothing else: no viewer is work for the server.
+"""

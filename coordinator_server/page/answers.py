@@ -1,0 +1,215 @@
+"""The answers of the page, as JSON, each made once for a version: those that ask for the same at the same time share one."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.opening import identity_of
+from coordinator_server.page import group, moments, summaries
+from coordinator_server.page.density import Times
+from coordinator_server.page.summaries import Asked
+from coordinator_server.page.updater import Updater
+from coordinator_server.pipeline.errors import PipelineError
+from coordinator_server.pipeline.index.database import NoIndex
+from coordinator_server.pipeline.index.feed import DIRECTORY
+from coordinator_server.pipeline.index.period import Period
+from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup, snapshot
+from protocol.errors import DecodeError
+
+MOST_KEPT_BYTES: Final = 32 << 20
+_LONGEST_FILTER: Final = 500
+
+T = TypeVar("T")
+Query = Mapping[str, str]
+
+
+class BadRequest(Exception):
+    """A request names something that does not exist in this form; the text says what."""
+
+
+class NotFound(Exception):
+    """There is no such group in the index."""
+
+
+class Unavailable(Exception):
+    """The answer cannot be given now; the text says why."""
+
+
+class Answers:
+    """The answers of one process. Each takes the query of a request, and may be called by any thread."""
+
+    def __init__(self, data_dir: Path, updater: Updater, tools: group.Tools | None = None) -> None:
+        self._data_dir = data_dir
+        self._directory = data_dir / DIRECTORY
+        self._updater = updater
+        self._tools = group.Tools(updater.words, Times()) if tools is None else tools
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Any, bytes] = OrderedDict()
+        self._size = 0
+        self._being_made: dict[Any, Future[bytes]] = {}
+
+    def get(self, name: str, query: Query) -> bytes:
+        """Return an answer by its name. Raises BadRequest, NotFound, Unavailable."""
+        key = self._updater.board.status.version, name, tuple(sorted(query.items()))
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None:
+                self._kept.move_to_end(key)
+                return kept
+            made = self._being_made.get(key)
+            is_mine = made is None
+            if made is None:
+                made = self._being_made[key] = Future()
+        if is_mine:
+            try:
+                made.set_result(self._make(name, query))
+            except BaseException as error:  # noqa: BLE001 - whoever waits for the answer gets the error
+                made.set_exception(error)
+            with self._lock:
+                del self._being_made[key]
+                if made.exception() is None:
+                    self._keep(key, made.result())
+        return made.result()
+
+    def _make(self, name: str, query: Query) -> bytes:
+        try:
+            return msgspec.json.encode(ANSWERS[name](self, query))
+        except NoIndex as error:
+            raise Unavailable(str(error) or "nothing has been read yet: it begins with the first viewer") from error
+        except DecodeError as error:
+            raise Unavailable(f"a record cannot be read: {error}; `coordinator-server log verify` says where") from error
+        except (PipelineError, LogError, OSError) as error:
+            raise Unavailable(str(error)) from error
+
+    def _keep(self, key: Any, answer: bytes) -> None:
+        self._kept[key] = answer
+        self._size += len(answer)
+        while self._size > MOST_KEPT_BYTES:
+            self._size -= len(self._kept.popitem(last=False)[1])
+
+    # --- the answers
+
+    def groups(self, query: Query) -> Any:
+        """Some of all groups: those that match what is typed, sorted by a column."""
+        asked = Asked(
+            query.get("q", "")[:_LONGEST_FILTER],
+            query.get("sort") or "group",
+            query.get("desc") == "1",
+            max(0, _number(query, "first", 0)),
+        )
+        with summaries.open_to_read(self._directory) as found:
+            if found is None:
+                return summaries.Page([], 0, 0, {})._asdict()
+            try:
+                return found.page(asked)._asdict()
+            except ValueError as wrong:
+                raise BadRequest(str(wrong)) from wrong
+
+    def group(self, query: Query) -> Any:
+        """What the list says of one group."""
+        group_id = _text(query, "id")
+        with summaries.open_to_read(self._directory) as found:
+            summary = None if found is None else found.get(group_id)
+        if summary is None:
+            raise NotFound(f"the index has no group {group_id}")
+        return summary
+
+    def picture(self, query: Query) -> Any:
+        """One group in a window of time."""
+        numbers = {field: _number(query, name) for field, name in _SIZES.items() if name in query}
+        with self._group(query) as (found, index):
+            return group.picture(found, _times(query, "from", "to"), self._read_ms(index), group.parsed(numbers), self._tools)
+
+    def events(self, query: Query) -> Any:
+        """What happened to a group in a window of time, in words."""
+        limit = max(1, min(_number(query, "limit", 100), group.MOST_EVENTS))
+        with self._group(query) as (found, _):
+            return group.events(found, Period(*_times(query, "from", "to"), limit, query.get("each") == "1"), self._tools.words)
+
+    def moment(self, query: Query) -> Any:
+        """A group at a moment."""
+        with self._group(query) as (found, _):
+            return moments.moment(found, _number(query, "at"), max(0, _number(query, "first", 0)))
+
+    def difference(self, query: Query) -> Any:
+        """What differs between two moments of a group."""
+        with self._group(query) as (found, _):
+            return moments.difference(found, _number(query, "from"), _number(query, "to"))
+
+    def source(self, query: Query) -> Any:
+        """Where all of this is from."""
+        identity = identity_of(self._data_dir)
+        with snapshot(self._directory, identity.cluster_id) as index:
+            shards = index.shards()
+        return {
+            "cluster_id": identity.cluster_id,
+            "data_dir": str(self._data_dir),
+            "shards": [
+                {"shard": name, "begins_at": each.begins_at, "next_offset": each.position.next_offset, "lost_to": each.lost_to}
+                for name, each in shards.items()
+            ],
+        }
+
+    def _read_ms(self, index: Snapshot) -> int:
+        """Return up to when what goes on is known to go on: without a server, up to the end of the log."""
+        status = self._updater.board.status
+        return status.as_of_ms if status.is_served else index.latest_ms()
+
+    @contextmanager
+    def _group(self, query: Query) -> Iterator[tuple[SnapshotGroup, Snapshot]]:
+        """Open the group that a request names, and the index that has it. Raises NotFound, NoIndex."""
+        group_id = _text(query, "id")
+        with snapshot(self._directory, identity_of(self._data_dir).cluster_id) as index:
+            found = index.group(group_id, self._updater.names)
+            if found is None:
+                raise NotFound(f"the index has no group {group_id}")
+            yield found, index
+
+
+_SIZES: Final = {"columns": "columns", "first_lane": "lane", "lanes": "lanes"}
+ANSWERS: Final[Mapping[str, Callable[[Answers, Query], Any]]] = {
+    "groups": Answers.groups,
+    "group": Answers.group,
+    "picture": Answers.picture,
+    "events": Answers.events,
+    "moment": Answers.moment,
+    "difference": Answers.difference,
+    "source": Answers.source,
+}
+"""Each is at /api/NAME."""
+
+
+def _text(query: Query, name: str) -> str:
+    found = query.get(name)
+    if not found:
+        raise BadRequest(f"{name} is missing")
+    return found
+
+
+def _number(query: Query, name: str, otherwise: int | None = None) -> int:
+    text = query.get(name)
+    if text is None and otherwise is not None:
+        return otherwise
+    try:
+        found = int(text or "")
+    except ValueError:
+        raise BadRequest(f"{name}={text or ''} is no whole number") from None
+    if abs(found) >= 2**53:
+        raise BadRequest(f"{name}={text} is too large")
+    return found
+
+
+def _times(query: Query, since: str, until: str) -> tuple[int | None, int | None]:
+    found = tuple(_number(query, name) if name in query else None for name in (since, until))
+    if None not in found and found[0] > found[1]:  # type: ignore[operator]  # none of them is None
+        raise BadRequest(f"{since} is after {until}")
+    return found[0], found[1]

@@ -1,0 +1,47 @@
+// The address of a view says all that it shows, so that it can be sent to somebody.
+
+import { useEffect, useState } from "./vendor/htm-preact-3.1.1.js";
+
+function read() {
+  return { path: location.pathname, query: Object.fromEntries(new URLSearchParams(location.search)) };
+}
+
+const followers = new Set();
+
+/** The address of a view. */
+export function address(path, query) {
+  const text = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""));
+  return text.size ? `${path}?${text}` : path;
+}
+
+/** Go to a view; with `replace` it is the same step of the history. */
+export function go(to, replace = false) {
+  if (to === location.pathname + location.search) return;
+  history[replace ? "replaceState" : "pushState"](null, "", to);
+  for (const each of followers) each();
+}
+
+/** Change some of the query of the present view. */
+export function change(query, replace = true) {
+  const now = read();
+  go(address(now.path, { ...now.query, ...query }), replace);
+}
+
+export function useAddress() {
+  const [now, setNow] = useState(read);
+  useEffect(() => {
+    const follow = () => setNow(read());
+    followers.add(follow);
+    addEventListener("popstate", follow);
+    return () => { followers.delete(follow); removeEventListener("popstate", follow); };
+  }, []);
+  return now;
+}
+
+/** What a link does when it is clicked without a key that opens it elsewhere. */
+export function follow(event) {
+  if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  go(event.currentTarget.getAttribute("href"));
+  scrollTo(0, 0);
+}

@@ -1,0 +1,120 @@
+// All groups: filtered as one types, sorted, a hundred rows at a time.
+
+import { html, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
+import { address, change, follow } from "./address.js";
+import { useAnswer, useNow } from "./api.js";
+import { ago, counted, duration, moment, number, plain } from "./format.js";
+
+const ROWS = 100;
+const COLUMNS = [
+  ["group", "Group", ""],
+  ["state", "State", ""],
+  ["type", "Type", "wide"],
+  ["members", "Members", "number"],
+  ["partitions", "Partitions", "number wide"],
+  ["rebalanced_ms", "Last rebalance", ""],
+  ["committed_ms", "Last commit", ""],
+  [null, "Topics", "wide"],
+];
+const DESCENDING_FIRST = new Set(["members", "partitions", "rebalanced_ms", "committed_ms"]);
+const STATES = ["stable", "reconciling", "assigning", "empty", "deleted", "unreadable"];
+
+export function State({ state }) {
+  return html`<span class=${`state ${state}`}><i></i>${state}</span>`;
+}
+
+function Filter({ typed, answer }) {
+  const field = useRef(null);
+  const [text, setText] = useState(typed);
+  useEffect(() => { if (document.activeElement !== field.current) setText(typed); }, [typed]);
+  useEffect(() => {
+    const press = (event) => {
+      if (event.key === "/" && !event.target.closest("input, dialog") && !event.ctrlKey && !event.metaKey) {
+        event.preventDefault();
+        field.current.focus();
+        field.current.select();
+      }
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+  const set = (value) => { setText(value); change({ q: value, first: null }); };
+  const chosen = /(?:^|\s)state:(\S+)/.exec(text)?.[1];
+  const choose = (state) => set(`${text.replace(/(?:^|\s)state:\S*/, "").trim()}${state && state !== chosen ? ` state:${state}` : ""}`.trim());
+  const states = answer?.states ?? {};
+  return html`<div class="filter">
+    <div class="search">
+      <svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 4 4" /></svg>
+      <input ref=${field} type="search" value=${text} placeholder="Filter: words of ids, topics and clients, or state:empty  type:consumer  topic:orders  client:billing  -word"
+        aria-label="Filter groups" spellcheck="false" autocomplete="off"
+        onInput=${(event) => set(event.target.value)}
+        onKeyDown=${(event) => { if (event.key === "Escape") { if (text) set(""); event.target.blur(); } if (event.key === "Enter" || event.key === "ArrowDown") { event.preventDefault(); document.querySelector("tbody a")?.focus(); } }} />
+      <kbd aria-hidden="true">/</kbd>
+    </div>
+    <div class="chips" role="group" aria-label="States">
+      ${STATES.filter((each) => states[each] || each === chosen || each === "deleted").map((each) => html`
+        <button key=${each} class="chip" aria-pressed=${each === chosen} onClick=${() => choose(each)}><${State} state=${each} />
+          ${states[each] !== undefined ? html`<b>${number(states[each])}</b>` : ""}</button>`)}
+    </div>
+  </div>`;
+}
+
+function Row({ row, now }) {
+  const took = row.took_ms === null || row.took_ms === undefined ? "" : ` · took ${duration(row.took_ms)}`;
+  return html`<tr>
+    <th scope="row"><a href=${address("/group", { id: row.group })} onClick=${follow}><bdi>${plain(row.group)}</bdi></a></th>
+    <td><${State} state=${row.state} /></td>
+    <td class="wide quiet">${row.type}</td>
+    <td class="number">${number(row.members)}</td>
+    <td class="number wide">${number(row.partitions)}</td>
+    <td class="cause" title=${row.rebalanced_ms ? `${moment(row.rebalanced_ms, true)}${took}\n${plain(row.cause)}` : "the index has no rebalance of it"}>
+      <span class="when">${ago(row.rebalanced_ms, now)}</span> <bdi class="quiet">${plain(row.cause)}</bdi></td>
+    <td class="when" title=${row.committed_ms ? moment(row.committed_ms, true) : "it has no committed offsets"}>${ago(row.committed_ms, now)}</td>
+    <td class="wide topics">${row.topics.slice(0, 2).map((each) => html`<bdi class="tag" key=${each}>${plain(each)}</bdi>`)}${row.topics.length > 2 ? html`<span class="quiet">+${row.topics.length - 2}</span>` : ""}</td>
+  </tr>`;
+}
+
+function Nothing({ answer, typed, status }) {
+  if (typed && answer.groups) {
+    return html`<div class="nothing"><h2>No group matches</h2><p>${counted(answer.groups, "group")} exist. Words are looked for in ids, topics and clients; all of them have to match.</p>
+      <button onClick=${() => change({ q: null, first: null })}>Clear the filter</button></div>`;
+  }
+  return html`<div class="nothing"><h2>No groups yet</h2>
+    <p>${status?.is_served ? "The server is running. As soon as a client joins a group or commits an offset, it is here." : "The log of this directory has no groups."}</p>
+    <pre>consumer = KafkaConsumer("orders", bootstrap_servers="127.0.0.1:9092", group_id="readers")</pre></div>`;
+}
+
+export function Groups({ query, status }) {
+  const now = useNow();
+  const sorted = query.sort ?? "group";
+  const isDescending = query.desc === "1";
+  const first = Number(query.first ?? 0);
+  const { answer, error } = useAnswer("groups", { q: query.q, sort: sorted, desc: isDescending ? 1 : null, first: first || null }, status?.version);
+  useEffect(() => { document.title = `${query.q ? `${query.q} · ` : ""}Groups · coordinator-server`; }, [query.q]);
+  useEffect(() => {
+    const press = (event) => {
+      if (event.target.closest("input, dialog") || !["j", "k"].includes(event.key)) return;
+      const links = [...document.querySelectorAll("tbody th a")];
+      const at = links.indexOf(document.activeElement);
+      links[Math.max(0, Math.min(links.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+  const sort = (column) => change({ sort: column, desc: (column === sorted ? !isDescending : DESCENDING_FIRST.has(column)) ? 1 : null, first: null });
+  const heading = ([column, text, kind]) => html`<th key=${text} scope="col" class=${kind} aria-sort=${column === sorted ? (isDescending ? "descending" : "ascending") : null}>
+    ${column ? html`<button class="sort" onClick=${() => sort(column)}>${text}<span aria-hidden="true">${column === sorted ? (isDescending ? "↓" : "↑") : ""}</span></button>` : text}</th>`;
+  const last = answer ? Math.min(first + ROWS, answer.matching) : 0;
+  return html`<section class="groups">
+    <div class="title"><h1>Groups</h1>${answer ? html`<p class="quiet" aria-live="polite">${answer.matching === answer.groups ? number(answer.groups) : `${number(answer.matching)} of ${number(answer.groups)}`}</p>` : ""}</div>
+    <${Filter} typed=${query.q ?? ""} answer=${answer} />
+    ${error ? html`<p class="banner" role="alert">${error.message}</p>` : ""}
+    ${!answer ? (error ? "" : html`<div class="loading" aria-busy="true">${[...Array(8)].map((_, at) => html`<i key=${at}></i>`)}</div>`)
+      : !answer.rows.length ? html`<${Nothing} answer=${answer} typed=${query.q} status=${status} />`
+      : html`<table class="list"><thead><tr>${COLUMNS.map(heading)}</tr></thead><tbody>${answer.rows.map((row) => html`<${Row} key=${row.group} row=${row} now=${now} />`)}</tbody></table>`}
+    ${answer && answer.matching > ROWS ? html`<nav class="pager" aria-label="Rows">
+      <button disabled=${!first} onClick=${() => { change({ first: Math.max(0, first - ROWS) || null }, false); scrollTo(0, 0); }}>← Previous</button>
+      <span>${number(first + 1)}–${number(last)} of ${number(answer.matching)}</span>
+      <button disabled=${last >= answer.matching} onClick=${() => { change({ first: first + ROWS }, false); scrollTo(0, 0); }}>Next →</button></nav>` : ""}
+  </section>`;
+}

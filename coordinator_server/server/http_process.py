@@ -1,0 +1,160 @@
+"""Starts the processes that answer HTTP requests, metrics and the page, and starts them again if they end.
+
+The server binds the addresses, so that a wrong one is found at the start, and passes the sockets on. The processes ask
+``control.sock`` and have no other way to the server: no HTTP request takes time of a loop but for what the operations take that
+they ask for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import structlog
+
+from coordinator_server.config import Config
+from coordinator_server.config.listeners import bracketed
+from coordinator_server.config.values import metrics_address, page_address
+from coordinator_server.server.errors import StartError
+from coordinator_server.server.hosting.interpreter import child_command
+from coordinator_server.server.wire.ports import listen_problem
+
+log = structlog.get_logger(__name__)
+
+LOOK_S: Final = 1.0
+FIRST_DELAY_S: Final = 1.0
+LONGEST_DELAY_S: Final = 60.0
+_BACKLOG: Final = 128
+PAGE: Final = "page"
+_PAGE_PACKAGES: Final = ("starlette", "uvicorn")
+
+
+class Wanted(NamedTuple):
+    """A process that a property asks for: the name of its child (cli/child.py), its address, and the path that people look at.
+
+    ``listening`` and ``died`` are the events of the server's log.
+    """
+
+    name: str
+    address: tuple[str, int]
+    allowed_hosts: str
+    path: str
+    listening: str
+    died: str
+
+
+class HttpProcesses:
+    """The processes of one server, as far as the properties ``metrics.listener`` and ``page.listener`` ask for them."""
+
+    def __init__(self, config: Config, data_dir: Path) -> None:
+        self._processes = [HttpProcess(each, data_dir) for each in _wanted(config)]
+
+    def start(self) -> None:
+        """Bind the addresses and start the processes. Raises StartError."""
+        for each in self._processes:
+            if each.name == PAGE:
+                check_page_packages("page.listener")
+            each.start()
+
+    def stop(self) -> None:
+        """End the processes."""
+        for each in self._processes:
+            each.stop()
+
+    @property
+    def page(self) -> str | None:
+        """The address of the page; None if none was asked for."""
+        return next((each.url for each in self._processes if each.name == PAGE), None)
+
+
+class HttpProcess:
+    """One process, and the socket that it gets."""
+
+    def __init__(self, wanted: Wanted, data_dir: Path) -> None:
+        self.name = wanted.name
+        self.url = ""
+        self._wanted = wanted
+        self._hosts = ",".join(each.strip() for each in wanted.allowed_hosts.split(","))
+        self._data_dir = data_dir
+        self._socket: socket.socket | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._next_look: asyncio.TimerHandle | None = None
+        self._delay_s = FIRST_DELAY_S
+
+    def start(self) -> None:
+        """Bind the address and start the process. Raises StartError."""
+        self._socket = listening(f"{self.name}.listener", *self._wanted.address)
+        self._spawn()
+        self.url = f"{url_of(self._socket)}{self._wanted.path}"
+        log.info(self._wanted.listening, address=self.url)
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._next_look is not None:
+            self._next_look.cancel()
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        if self._socket is not None:
+            self._socket.close()
+
+    def _spawn(self) -> None:
+        assert self._socket is not None
+        channel = self._socket.fileno()
+        self._process = subprocess.Popen(
+            [*child_command(self.name), str(channel), str(os.getpid()), str(self._data_dir), self._hosts],
+            pass_fds=(channel,),
+            stdin=subprocess.DEVNULL,
+            stdout=sys.stderr.fileno(),
+            # Only the server gets ctrl-C.
+            process_group=0,
+        )
+        self._next_look = asyncio.get_running_loop().call_later(LOOK_S, self._look)
+
+    def _look(self) -> None:
+        assert self._process is not None
+        loop = asyncio.get_running_loop()
+        code = self._process.poll()
+        if code is None:
+            self._delay_s = FIRST_DELAY_S
+            self._next_look = loop.call_later(LOOK_S, self._look)
+            return
+        log.error(self._wanted.died, exit_code=code, action=f"it is started again in {self._delay_s:.0f} s")
+        self._next_look = loop.call_later(self._delay_s, self._spawn)
+        self._delay_s = min(2 * self._delay_s, LONGEST_DELAY_S)
+
+
+def listening(name: str, host: str, port: int) -> socket.socket:
+    """Return a socket that listens; ``name`` is who asks for it. Raises StartError."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG)
+    except OSError as refused:
+        raise StartError(f"{name}: {listen_problem(host, port, refused)}") from None
+
+
+def url_of(bound: socket.socket) -> str:
+    """Return the address of a socket, as browsers have it."""
+    host, port = bound.getsockname()[:2]
+    return f"http://{bracketed(host)}:{port}"
+
+
+def check_page_packages(name: str) -> None:
+    """Raise StartError if the packages of the page are not installed; ``name`` is who asks for it."""
+    missing = [each for each in _PAGE_PACKAGES if find_spec(each) is None]
+    if missing:
+        raise StartError(f"{name}: the page needs {' and '.join(missing)}: pip install 'coordinator-server[page]'")
+
+
+def _wanted(config: Config) -> Iterator[Wanted]:
+    metrics, page = metrics_address(config), page_address(config)
+    if metrics is not None:
+        yield Wanted("metrics", metrics, config.metrics_allowed_hosts, "/metrics", "metrics-listening", "metrics-died")
+    if page is not None:
+        yield Wanted(PAGE, page, config.page_allowed_hosts, "/", "page-listening", "page-died")
