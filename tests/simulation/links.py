@@ -39,6 +39,12 @@ class Neighbourhood:
         self.listening: dict[Path, tuple[Process, MakeProtocol]] = {}
         self.ends: list[End] = []
 
+    def hurry(self) -> None:
+        """No connection is slow any more."""
+        self.slow_odds = 0.0
+        for end in self.ends:
+            end.most_us = self.most_us
+
     def lose(self, process: Process) -> None:
         """A process is gone: the kernel closes what it had."""
         for path in [path for path, (listener, _) in self.listening.items() if listener is process]:
@@ -90,7 +96,7 @@ class End(asyncio.Transport):
         self.process = process
         self.other: End
         self._neighbourhood = neighbourhood
-        self._most_us = most_us
+        self.most_us = most_us
         self._protocol: Any = None
         self._arrived = bytearray()
         self._has_ended = False
@@ -153,7 +159,7 @@ class End(asyncio.Transport):
         world.at(self._free_us, action)
 
     def _delay(self) -> int:
-        return self._neighbourhood.world.between(1, self._most_us)
+        return self._neighbourhood.world.between(1, self.most_us)
 
     def _arrive(self, data: bytes) -> None:
         if self._is_open:

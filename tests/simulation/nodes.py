@@ -15,6 +15,7 @@ from tests.simulation.consumers import ConsumersPlay
 from tests.simulation.nodes_play import NodesPlay
 from tests.simulation.shares import SharesPlay
 from tests.simulation.transactions import TransactionPlay
+from tests.support.mover import TOPIC
 
 
 class ConsumersOfNodes(NodesPlay, ConsumersPlay):
@@ -33,6 +34,7 @@ class TransactionsOfNodes(NodesPlay, TransactionPlay):
     """Producers with transactions over groups of different nodes."""
 
     name = "nodes transactions"
+    topic = TOPIC
 
 
 PLAYS: Final = (ConsumersOfNodes, SharesOfNodes, TransactionsOfNodes)

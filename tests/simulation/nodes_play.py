@@ -10,150 +10,31 @@ owner that lives and has loaded it. A node never ends by itself. ``nodes.py`` sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from pathlib import Path
 from random import Random
 from typing import Any, Final
 
 from msgspec.structs import replace
 
-from coordinator_server.config import Config
-from coordinator_server.kinds import partition_counts
-from coordinator_server.log.members import Opened, Shared
+from coordinator_server.kinds import GROUPS, partition_counts
 from coordinator_server.log.shards import ShardId
-from coordinator_server.log.store import Meta
-from coordinator_server.server.cluster.link_transport import UnixLinks
-from coordinator_server.server.cluster.view import Endpoint
-from coordinator_server.server.environment import Environment
-from tests.simulation import catalog_readers
-from tests.simulation.catalog_readers import Register
+from coordinator_server.runtime.partitioner import partition_for
+from tests.simulation import registers
 from tests.simulation.client import Client, Script, Told
 from tests.simulation.loops_play import STORM_S, LoopsPlay
-from tests.simulation.machine import FIRST_WALL_MS, Clock, Machine, Process
+from tests.simulation.machine import FIRST_WALL_MS, Machine, Process
 from tests.simulation.network import Network
+from tests.simulation.played_nodes import FIRST_NODE, Node, NodeClock, RoutedClient
+from tests.simulation.registers import OffsetRegister, Register
 from tests.simulation.store_mirror import StoreMirror
 from tests.simulation.world import MS, SECOND
-from tests.support.node_log import NodeLog
-from tests.support.shared_members import Rows, SharedMembers
-from tests.support.shared_store import Database, Fate
+from tests.support.shared_members import Rows
+from tests.support.shared_store import Database
 
 LEASE_MS: Final = 3000
-FIRST_NODE: Final = 1
 PROPERTIES: Final[Mapping[str, Any]] = {"broker_session_timeout_ms": LEASE_MS, "broker_heartbeat_interval_ms": 600}
-FATES: Final = [fate for fate in Fate if fate not in {Fate.RUNS, Fate.IS_NOT_REPLICATED}]
-
-
-class NodeClock(Clock):
-    """The clocks of a machine: CLOCK_BOOTTIME has a speed of its own, and goes on in a suspended machine."""
-
-    speed = 1.0
-    suspended_us = 0
-
-    def now_ms(self) -> int:
-        return 1_000_000 + (self._machine.world.now_us - self.suspended_us) // 1000
-
-    def boot_ms(self) -> int:
-        return 5_000_000 + int(self.speed * self._machine.world.now_us / 1000)
-
-    def wall_ms(self) -> int:
-        return FIRST_WALL_MS + self._machine.wall_ahead_ms + self._machine.world.now_us // 1000
-
-
-class SimulatedLinks:
-    """The links of a node: NodeTransports."""
-
-    def __init__(self, environment: Environment, node: int) -> None:
-        self._sockets = environment.sockets
-        self._node = node
-
-    def purpose(self, name: str, /) -> UnixLinks:
-        return UnixLinks(self._sockets, lambda node: Path(f"/links/{name}-{node}"), self._node)
-
-    async def listen(self) -> Endpoint:
-        return Endpoint(f"node-{self._node}", 9192)
-
-    def close(self) -> None:
-        """The room closes what it listens on."""
-
-
-class RoutedClient(Client):
-    """A client that asks the node at which it believes the owner to be."""
-
-    def __init__(self, route: Callable[[], Network], client_id: str, recorded: Told, answered: Told) -> None:
-        super().__init__(route(), client_id, recorded, answered)
-        self._route = route
-
-    def send(self, *args: Any, **kwargs: Any) -> Any:
-        network = self._route()
-        if network is not self._network and not self._waiting:
-            self.close()
-            self._network = network
-        return super().send(*args, **kwargs)
-
-
-def _call_soon(process: Process, call: Callable[[], None]) -> None:
-    process.loop.call_soon(call)
-
-
-class Node:
-    """A machine of the play, and what the store hears of it."""
-
-    def __init__(self, play: NodesPlay, loop: int, machine: Machine, clock: NodeClock) -> None:
-        self.play = play
-        self.id = FIRST_NODE + loop
-        self.machine = machine
-        self.clock = clock
-        self.cut_until_us = self.down_until_us = 0
-
-    def equip(self, process: Process, environment: Environment) -> Environment:
-        """What a process of this node takes from its machine."""
-        play = self.play
-
-        async def open_log(_data_dir: Path, config: Config, *_: Any) -> Opened:
-            meta = Meta("cluster-of-nodes", config.node_id, dict(partition_counts(config.log)))
-            log = NodeLog(play.database, self._send, partial(self._answer, process), meta)
-            members = SharedMembers(play.database, self._send, partial(self._answer, process), play.wall_ms)
-            return Opened(log, Shared(members, log.acquire))
-
-        return environment._replace(
-            open_log=open_log, node_links=lambda _config, _others, _incidents: SimulatedLinks(environment, self.id)
-        )
-
-    def _send(self, statement: Callable[[], None]) -> None:
-        """A statement is on its way: it arrives, whatever becomes of the process."""
-
-        def arrive() -> None:
-            self._draw_fate()
-            statement()
-            self.play.check_owners()
-
-        self.play.world.after(self.play.delay_us(), arrive)
-
-    def _answer(self, process: Process, call: Callable[[], None]) -> None:
-        process.in_thread(self.play.delay_us(), partial(_call_soon, process, call))
-
-    def _draw_fate(self) -> None:
-        play = self.play
-        if max(self.cut_until_us, play.cut_until_us) > play.world.now_us:
-            play.database.fates.append(play.rng.choice([Fate.IS_LOST, Fate.IS_LATE]))
-        elif play.is_storming and play.rng.random() < play.fate_odds:
-            play.database.fates.append(play.rng.choice(FATES))
-
-    @property
-    def process(self) -> Process | None:
-        return self.machine.process
-
-    def epoch_of(self, shard: ShardId) -> int | None:
-        """The epoch at which it answers for a shard when it runs; None if it does not."""
-        process = self.process
-        if process is None or process.daemon._rooms is None:
-            return None
-        rooms = process.daemon.rooms
-        found = rooms.hosting.node.runtimes[shard.topic]._contexts.get(shard.partition)
-        is_in_force = self.clock.boot_ms() < rooms.hosting.lease.ends_ms
-        # Whether it is suspended at the moment is not asked: it would have to look at its clock first.
-        return found.epoch if found is not None and found.is_loaded and is_in_force else None
+REGISTER: Final = "a-register"
 
 
 class NodesPlay(LoopsPlay):
@@ -163,6 +44,8 @@ class NodesPlay(LoopsPlay):
     trouble_counts = (3, 8, 20)
     properties = PROPERTIES
     restart_s = 12
+    # One that exists from the start of the storm on.
+    topic = "t0"
 
     def __init__(self, seed: int, *args: Any) -> None:
         self.database = Database()
@@ -176,11 +59,14 @@ class NodesPlay(LoopsPlay):
         self.database.replicate()
         self.most_delay_us = rng.choice((2, 5, 60)) * MS
         self.fate_odds = rng.choice((0.0, 0.01, 0.1))
+        # What is in a socket may be read when the shards have other owners.
+        self.slow_us = rng.choice((2, 8)) * SECOND
         self.moves_every_us = rng.choice((0, 0, 1, 4)) * SECOND
         self.moved = 0
         self.is_storming = False
         self.register = Register(self.broken.append)
-        self._administrators: list[Script] = []
+        self.offsets = OffsetRegister(self.broken.append, REGISTER, self.topic)
+        self._readers: list[Script] = []
 
     @property
     def shards(self) -> list[ShardId]:
@@ -231,7 +117,9 @@ class NodesPlay(LoopsPlay):
             return None
         hosting = process.daemon.rooms.hosting
         owned = hosting.node.runtimes[shard.topic].ownership(shard.partition)
-        is_unused = not hosting.hosted.is_used(shard.topic)
+        # A kind that nobody has used is loaded nowhere.
+        is_unused = not any(kept.batches for each, kept in self.database.shards.items() if each.topic == shard.topic)
+        is_unused = is_unused and not hosting.hosted.is_used(shard.topic)
         return process if is_unused or (owned is not None and owned.epoch == row.epoch) else None
 
     def client_of(self, shard: ShardId, name: str, recorded: Told, answered: Told) -> Client:
@@ -242,6 +130,22 @@ class NodesPlay(LoopsPlay):
         if loop < 0 or (not self.is_calm and self.rng.random() < 0.1):
             loop = self.rng.randrange(self.loops)
         return self.machines[loop].network
+
+    def _reader(self, register: Register, number: int, client: Client) -> Script:
+        return Script(registers.work(register, Random(f"{self.rng.random()}"), client, number))
+
+    def _committer(self, number: int) -> Client:
+        """A client that commits, or reads: at the owner, or at a node that was it when the client last looked."""
+        shard = ShardId(GROUPS.topic, partition_for(REGISTER, partition_counts(self.config.log)[GROUPS.topic]))
+        name = f"committer-{number}"
+        if number < 2:
+            return self.client_of(shard, name, lambda _: None, lambda _: None)
+        return RoutedClient(partial(self._stale_route, shard, {}), name, lambda _: None, lambda _: None)
+
+    def _stale_route(self, shard: ShardId, known: dict[str, Network]) -> Network:
+        if not known or self.rng.random() < 0.1:
+            known["network"] = self._route(shard)
+        return known["network"]
 
     def _anywhere(self, name: str) -> Client:
         """A client that asks any node."""
@@ -259,9 +163,11 @@ class NodesPlay(LoopsPlay):
     def _storm(self) -> None:
         rng, world = self.rng, self.world
         self.is_storming = True
+        self.neighbourhood.slow_us = self.slow_us
         self._act()
-        self._administrators = [
-            Script(catalog_readers.work(self.register, Random(f"{rng.random()}"), self._anywhere, number)) for number in range(3)
+        self._readers = [
+            *(self._reader(self.register, number, self._anywhere(f"administrator-{number}")) for number in range(3)),
+            *(self._reader(self.offsets, number, self._committer(number)) for number in range(5)),
         ]
         troubles = [
             self._kill,
@@ -286,6 +192,7 @@ class NodesPlay(LoopsPlay):
     def _calm_nodes(self) -> None:
         now_us = self.world.now_us
         self.is_storming, self.is_calm = False, True
+        self.neighbourhood.hurry()
         self.cut_until_us = min(self.cut_until_us, now_us)
         for node in self.nodes:
             node.cut_until_us, node.down_until_us = min(node.cut_until_us, now_us), 0
@@ -299,7 +206,7 @@ class NodesPlay(LoopsPlay):
         self._watch_over_all()
         self.world.run_for(4 * LEASE_MS * MS)
         self.check_all_owned()
-        for script in self._administrators:
+        for script in self._readers:
             script.abandon()
         super()._calm()
         self.mirror.check_times()

@@ -32,7 +32,7 @@ from coordinator_server.server.membership.plan import Plan, plan
 from tests.simulation.__main__ import replay_command
 from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.nodes import play_of, run
-from tests.simulation.nodes_play import NodeClock
+from tests.simulation.played_nodes import NodeClock
 from tests.support.shared_members import Rows
 from tests.support.shared_store import Database
 
@@ -230,18 +230,19 @@ def a_shard_is_released_before_it_is_quiet(patch: Patch) -> None:
 Mutant = Callable[[Patch], None]
 MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (times_go_back, "goes back in time", 0),
+    (nobody_looks_at_the_gate, "was acknowledged", 5),
     (a_newer_epoch_does_not_reload, "", 0),
     (changes_of_the_catalog_do_not_wait, "was acknowledged", 0),
-    (a_follower_has_no_lease, "was acknowledged", 8),
-    (appends_are_not_fenced, "", 18),
+    (a_follower_has_no_lease, "was acknowledged", 0),
+    (appends_are_not_fenced, "", 0),
     (clocks_stand_still_in_a_suspended_machine, "may answer", 0),
     (what_is_in_doubt_was_not_written, "", 0),
     (shards_are_taken_from_living_nodes, "may answer", 0),
-    (a_taker_does_not_mark_the_dead, "may answer", 19),
+    (a_taker_does_not_mark_the_dead, "may answer", 0),
     (a_shard_loads_before_its_log_is_here, "", 0),
     (a_shard_is_released_before_it_is_quiet, "may answer", 0),
 ]
-"""With what they are seen by, and the first seed that shows it."""
+"""With what they are seen by, and the first seed that shows it. The rules above that are not listed are not seen yet."""
 
 
 @pytest.mark.parametrize(("mutate", "words", "first"), MUTANTS[:NODE_MUTANTS], ids=lambda each: getattr(each, "__name__", None))

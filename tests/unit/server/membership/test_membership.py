@@ -11,7 +11,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.lease import Gate
 from coordinator_server.server.membership.leases import LeaseTimes
 from coordinator_server.server.membership.membership import Clocks, Membership
-from coordinator_server.server.membership.plan import plan
+from coordinator_server.server.membership.plan import is_settled, plan
 from tests.support.shared_members import Rows, SharedMembers
 from tests.support.shared_store import Database, Fate
 
@@ -264,3 +264,17 @@ def test_shards_are_spread_evenly(owned: dict[int, int], shards: int, takes: int
     found = plan(table(owned, shards), ONE)
 
     assert (len(found.take), len(found.release)) == (takes, releases)
+
+
+def test_a_node_looks_more_often_until_shards_are_spread() -> None:
+    """One without a living owner, or a node that has too many, is waited for."""
+    one, two = Member(1, 1), Member(2, 1)
+    members = {one: MemberRow(()), two: MemberRow(())}
+    shards = [ShardId("t", each) for each in range(3)]
+
+    def settled(*owners: Member | None) -> bool:
+        rows = {shard: ShardRow(owner, 1) for shard, owner in zip(shards, owners, strict=True)}
+        return is_settled(Table(1, 0, members, rows))
+
+    assert (settled(one, two, one), settled(one, two, None), settled(one, one, one)) == (True, False, False)
+    assert not is_settled(Table(1, 0, members | {two: MemberRow((), is_dead=True)}, {shards[0]: ShardRow(two, 1)}))

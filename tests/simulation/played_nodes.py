@@ -1,0 +1,141 @@
+"""A node of a play: its machine with clocks of its own, its links, what it sends to the store, and clients that look for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from coordinator_server.config import Config
+from coordinator_server.kinds import partition_counts
+from coordinator_server.log.members import Opened, Shared
+from coordinator_server.log.shards import ShardId
+from coordinator_server.log.store import Meta
+from coordinator_server.server.cluster.link_transport import UnixLinks
+from coordinator_server.server.cluster.view import Endpoint
+from coordinator_server.server.environment import Environment
+from tests.simulation.client import Client, Told
+from tests.simulation.machine import FIRST_WALL_MS, Clock, Machine, Process
+from tests.simulation.network import Network
+from tests.support.node_log import NodeLog
+from tests.support.shared_members import SharedMembers
+from tests.support.shared_store import Fate
+
+if TYPE_CHECKING:
+    from tests.simulation.nodes_play import NodesPlay
+
+FIRST_NODE: Final = 1
+FATES: Final = [fate for fate in Fate if fate not in {Fate.RUNS, Fate.IS_NOT_REPLICATED}]
+
+
+class NodeClock(Clock):
+    """The clocks of a machine: CLOCK_BOOTTIME has a speed of its own, and goes on in a suspended machine."""
+
+    speed = 1.0
+    suspended_us = 0
+
+    def now_ms(self) -> int:
+        return 1_000_000 + (self._machine.world.now_us - self.suspended_us) // 1000
+
+    def boot_ms(self) -> int:
+        return 5_000_000 + int(self.speed * self._machine.world.now_us / 1000)
+
+    def wall_ms(self) -> int:
+        return FIRST_WALL_MS + self._machine.wall_ahead_ms + self._machine.world.now_us // 1000
+
+
+class SimulatedLinks:
+    """The links of a node: NodeTransports."""
+
+    def __init__(self, environment: Environment, node: int) -> None:
+        self._sockets = environment.sockets
+        self._node = node
+
+    def purpose(self, name: str, /) -> UnixLinks:
+        return UnixLinks(self._sockets, lambda node: Path(f"/links/{name}-{node}"), self._node)
+
+    async def listen(self) -> Endpoint:
+        return Endpoint(f"node-{self._node}", 9192)
+
+    def close(self) -> None:
+        """The room closes what it listens on."""
+
+
+class RoutedClient(Client):
+    """A client that asks the node at which it believes the owner to be."""
+
+    def __init__(self, route: Callable[[], Network], client_id: str, recorded: Told, answered: Told) -> None:
+        super().__init__(route(), client_id, recorded, answered)
+        self._route = route
+
+    def send(self, *args: Any, **kwargs: Any) -> Any:
+        network = self._route()
+        if network is not self._network and not self._waiting:
+            self.close()
+            self._network = network
+        return super().send(*args, **kwargs)
+
+
+def _call_soon(process: Process, call: Callable[[], None]) -> None:
+    process.loop.call_soon(call)
+
+
+class Node:
+    """A machine of the play, and what the store hears of it."""
+
+    def __init__(self, play: NodesPlay, loop: int, machine: Machine, clock: NodeClock) -> None:
+        self.play = play
+        self.id = FIRST_NODE + loop
+        self.machine = machine
+        self.clock = clock
+        self.cut_until_us = self.down_until_us = 0
+
+    def equip(self, process: Process, environment: Environment) -> Environment:
+        """What a process of this node takes from its machine."""
+        play = self.play
+
+        async def open_log(_data_dir: Path, config: Config, *_: Any) -> Opened:
+            meta = Meta("cluster-of-nodes", config.node_id, dict(partition_counts(config.log)))
+            log = NodeLog(play.database, self._send, partial(self._answer, process), meta)
+            members = SharedMembers(play.database, self._send, partial(self._answer, process), play.wall_ms)
+            return Opened(log, Shared(members, log.acquire))
+
+        return environment._replace(
+            open_log=open_log, node_links=lambda _config, _others, _incidents: SimulatedLinks(environment, self.id)
+        )
+
+    def _send(self, statement: Callable[[], None]) -> None:
+        """A statement is on its way: it arrives, whatever becomes of the process."""
+
+        def arrive() -> None:
+            self._draw_fate()
+            statement()
+            self.play.check_owners()
+
+        self.play.world.after(self.play.delay_us(), arrive)
+
+    def _answer(self, process: Process, call: Callable[[], None]) -> None:
+        process.in_thread(self.play.delay_us(), partial(_call_soon, process, call))
+
+    def _draw_fate(self) -> None:
+        play = self.play
+        if max(self.cut_until_us, play.cut_until_us) > play.world.now_us:
+            play.database.fates.append(play.rng.choice([Fate.IS_LOST, Fate.IS_LATE]))
+        elif play.is_storming and play.rng.random() < play.fate_odds:
+            play.database.fates.append(play.rng.choice(FATES))
+
+    @property
+    def process(self) -> Process | None:
+        return self.machine.process
+
+    def epoch_of(self, shard: ShardId) -> int | None:
+        """The epoch at which it answers for a shard when it runs; None if it does not."""
+        process = self.process
+        if process is None or process.daemon._rooms is None:
+            return None
+        rooms = process.daemon.rooms
+        found = rooms.hosting.node.runtimes[shard.topic]._contexts.get(shard.partition)
+        is_in_force = self.clock.boot_ms() < rooms.hosting.lease.ends_ms
+        # Whether it is suspended at the moment is not asked: it would have to look at its clock first.
+        return found.epoch if found is not None and found.is_loaded and is_in_force else None
