@@ -2,7 +2,8 @@
 
 One loop submits again when the submit before is durable, as a server under load does. The databases are on the disk of the
 temporary directory, with PostgreSQL's defaults: one alone, and one whose commits wait for any of two standbys. All take turns,
-round by round; the medians of the rounds are printed, and of the times of single submits.
+round by round; the medians of the rounds are printed, of the times of single submits, and of the processor time of the node for an
+append.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ SHAPES = ((1, 200), (1, 1000), (16, 200), (16, 1000), (50, 200))
 
 
 class Figures(NamedTuple):
-    """Appends per second, and times of submits in ms."""
+    """Appends per second, times of submits in ms, and the processor time of the node for an append in µs."""
 
     appends: float
     p50: float
     p99: float
+    cpu_us: float
 
 
 def main() -> None:
@@ -76,8 +78,8 @@ async def measure(options: argparse.Namespace, directory: Path, alone: str, repl
                 found[name].append(await run(log, name, shards, size, options.seconds, ends))
         print(f"{shards:3} shards x {size:5} B", end="")
         for name, rounds in found.items():
-            appends, p50, p99 = (statistics.median(each) for each in zip(*rounds, strict=True))
-            print(f"   {name} {appends:8,.0f}/s p50 {p50:5.2f} p99 {p99:6.2f} ms", end="")
+            appends, p50, p99, cpu_us = (statistics.median(each) for each in zip(*rounds, strict=True))
+            print(f"   {name} {appends:8,.0f}/s p50 {p50:5.2f} p99 {p99:6.2f} ms {cpu_us:4.0f} µs", end="")
         print(flush=True)
     for log in logs.values():
         log.close()
@@ -87,7 +89,7 @@ async def run(log: Any, name: str, shards: int, size: int, seconds: float, ends:
     """Submit for some seconds."""
     over = asyncio.get_running_loop().create_future()
     times: list[float] = []
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     ids = [ShardId("__consumer_offsets", number) for number in range(shards)]
     submit_again: Callable[[], None]
 
@@ -113,7 +115,9 @@ async def run(log: Any, name: str, shards: int, size: int, seconds: float, ends:
     await over
     times.sort()
     elapsed = time.perf_counter() - began
-    return Figures(len(times) * shards / elapsed, times[len(times) // 2], times[len(times) * 99 // 100])
+    count = len(times) * shards
+    cpu_us = (time.process_time() - used) * 1e6 / count
+    return Figures(count / elapsed, times[len(times) // 2], times[len(times) * 99 // 100], cpu_us)
 
 
 def batch(offset: int, size: int) -> bytes:

@@ -46,12 +46,21 @@ class Address(NamedTuple):
         """The URL without its query: for messages."""
         return urlunsplit(urlsplit(self.url)._replace(query=""))
 
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of ``asyncpg.connect``. Raises ConfigError if the reference cannot be resolved.
+    @property
+    def urls(self) -> list[str]:
+        """The URL of each host: one that does not answer must not take the time of the others."""
+        parts = urlsplit(self.url)
+        user, at, hosts = parts.netloc.rpartition("@")
+        return [urlunsplit(parts._replace(netloc=f"{user}{at}{host}")) for host in hosts.split(",")]
+
+    def arguments(self, url: str = "") -> dict[str, Any]:
+        """Return the arguments of ``asyncpg.connect``, for one of ``urls`` or for all.
+
+        Raises ConfigError if the reference cannot be resolved.
 
         Over a network the server has to show a certificate for its name, unless the URL says something else.
         """
-        found: dict[str, Any] = {"dsn": self.url}
+        found: dict[str, Any] = {"dsn": url or self.url}
         if self.password:
             found["password"] = resolved(_PASSWORD, self.password)
         query = parse_qs(urlsplit(self.url).query)

@@ -27,7 +27,8 @@ except ModuleNotFoundError as missing:
     raise LogError(_MISSING) from missing
 
 SCHEMA: Final = "coordinator_server"
-CONNECT_S: Final = 10.0
+CONNECT_S: Final = 3.0
+"""How long one host may take until it has accepted a connection."""
 ANSWER_S: Final = 10.0
 """How long a statement may take. After that the connection counts as lost."""
 _LEAST_DELAY_S, _MOST_DELAY_S = 0.05, 1.0
@@ -45,8 +46,10 @@ _SETTINGS: Final = {
     # Pages of rows come from an index in their order. Without statistics, sorting all rows for each page seems cheap.
     "enable_sort": "off",
 }
-# Only newer servers know these.
-_NEWER_SETTINGS: Final = ("idle_session_timeout", "transaction_timeout")
+# Only newer servers know these. A backend that waits for a row must not outlive a connection that was ended.
+_NEWER_SETTINGS: Final = {"idle_session_timeout": "0", "transaction_timeout": "0", "client_connection_check_interval": "1s"}
+# The last one has the error of a host that takes no writes.
+_REFUSALS: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 _STANDBY: Final = ", current_setting('synchronous_standby_names')"
 _WARNINGS: Final = ("WARNING",)
 
@@ -156,10 +159,20 @@ class Session:
                 self.refusal = None
 
     async def _connect(self) -> Any:
-        """Return a connection with the settings of a session. Raises LogError."""
+        """Return a connection with the settings of a session, to the first host that takes writes. Raises LogError."""
+        refusals = []
+        for url in self._address.urls:
+            try:
+                return await self._connect_to(url)
+            except Unavailable as refused:
+                refusals.append(refused)
+        raise refusals[0] if len(refusals) == 1 else Unavailable("; ".join(dict.fromkeys(map(str, refusals))))
+
+    async def _connect_to(self, url: str) -> Any:
         settings = {**_SETTINGS, "application_name": self._name}
+        place = Address(url).shown
         try:
-            arguments = self._address.arguments()
+            arguments = self._address.arguments(url)
             connection = await asyncpg.connect(
                 **arguments,
                 server_settings=settings,
@@ -170,17 +183,17 @@ class Session:
             )
         except ConfigError as refused:
             raise Unavailable(str(refused)) from refused
-        except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as refused:
+        except (OSError, TimeoutError, *_REFUSALS) as refused:
             why = str(refused) or "no answer"
-            raise Unavailable(f"no connection to {self._address.shown}: {why}") from refused
+            raise Unavailable(f"no connection to {place}: {why}") from refused
         try:
-            for name in _NEWER_SETTINGS:
-                await connection.execute("SELECT set_config(name, '0', false) FROM pg_settings WHERE name = $1", name)
+            for name, value in _NEWER_SETTINGS.items():
+                await connection.execute("SELECT set_config(name, $2, false) FROM pg_settings WHERE name = $1", name, value)
             connection.add_log_listener(self._heard)
             await self._on_connect(connection)
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as refused:
+        except (OSError, *_REFUSALS) as refused:
             connection.terminate()
-            raise Unavailable(f"{self._address.shown}: {refused}") from refused
+            raise Unavailable(f"{place}: {refused}") from refused
         except BaseException:
             connection.terminate()
             raise

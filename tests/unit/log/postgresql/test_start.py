@@ -8,7 +8,9 @@ import re
 import sys
 import time
 from typing import Any
+from urllib.parse import urlsplit
 
+import asyncpg
 import pytest
 
 from coordinator_server.config.errors import ConfigError
@@ -17,7 +19,7 @@ from coordinator_server.log.postgresql import session
 from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.log import open_postgresql_log
 from coordinator_server.log.postgresql.schema import FORMAT
-from tests.support.postgresql import COUNTS, PostgresqlServer, Proxy
+from tests.support.postgresql import CLUSTER_ID, COUNTS, PostgresqlServer, Proxy
 
 
 def opened(address: Address, **given: Any) -> tuple[str, set[str], int]:
@@ -220,13 +222,14 @@ def test_a_session_has_its_settings_whatever_the_defaults_are(postgresql: Postgr
     async def settings() -> list[str]:
         log = await open_postgresql_log(Address(postgresql.url(database)), node_id=1, partitions=COUNTS)
         session = log.session("test")
-        names = "synchronous_commit", "transaction_isolation", "statement_timeout", "idle_session_timeout", "client_min_messages"
+        names = ["synchronous_commit", "transaction_isolation", "statement_timeout", "idle_session_timeout"]
+        names += ["client_min_messages", "client_connection_check_interval"]
         found = [(await session.read(f"SELECT current_setting('{name}')"))[0][0] for name in names]
         session.close()
         log.close()
         return found
 
-    assert asyncio.run(settings()) == ["on", "read committed", "0", "0", "warning"]
+    assert asyncio.run(settings()) == ["on", "read committed", "0", "0", "warning", "1s"]
 
 
 def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,3 +239,29 @@ def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(LogError, match=re.escape("pip install 'coordinator-server[postgresql]'")):
         importlib.import_module(session.__name__)
+
+
+def test_a_host_that_does_not_answer_takes_no_time_of_the_next_one(
+    postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine that is gone refuses no connection: each host has a time of its own."""
+    proxy = Proxy(postgresql.socket_path)
+    database = postgresql.database()
+    connect, asked = asyncpg.connect, list[str]()
+
+    async def connect_unless_silent(**given: Any) -> Any:
+        asked.append(f"{urlsplit(given['dsn']).netloc} {given['timeout']}")
+        if "silent" in given["dsn"]:
+            raise TimeoutError
+        return await connect(**given)
+
+    monkeypatch.setattr(asyncpg, "connect", connect_unless_silent)
+    hosts = f"silent.example,127.0.0.1:1,127.0.0.1:{proxy.port}"
+    url = f"postgresql://coordinator@{hosts}/{database}?sslmode=disable"
+    assert opened(Address(url))[0] == CLUSTER_ID
+    assert asked[:3] == [f"coordinator@{host} {session.CONNECT_S}" for host in hosts.split(",")]
+    proxy.is_away = True
+    why = refusal(Address(url))
+    proxy.close()
+
+    assert f"no connection to postgresql://coordinator@silent.example/{database}: no answer; no connection to " in why
