@@ -65,6 +65,25 @@ def test_a_fetch_hears_of_durable_shards_alone(toy: ToyRuntime) -> None:
     assert grown == [SHARDS[0], SHARDS[2], SHARDS[3]]
 
 
+def test_a_fetch_hears_of_a_submit_that_is_durable_as_a_whole(toy: ToyRuntime) -> None:
+    grown: list[ShardId] = []
+    toy.flusher.on_durable = grown.extend
+    put_everywhere(toy, "a")
+    toy.store.finish()
+
+    assert grown == SHARDS
+
+
+def test_what_is_not_submitted_does_not_wait_for_the_log(toy: ToyRuntime) -> None:
+    """A deadline begins with the submit."""
+    toy.put("a")
+    before = toy.flusher.waiting()
+    toy.turn()
+
+    assert before == []
+    assert [each.id for each in toy.flusher.waiting()] == [SHARDS[0]]
+
+
 @pytest.mark.parametrize(
     ("found", "error", "number"),
     [(None, None, 1), (Unavailable("it never came"), ErrorCode.KAFKA_STORAGE_ERROR, None)],
@@ -154,6 +173,8 @@ def test_a_log_that_lost_what_it_acknowledged_is_fatal(toy: ToyRuntime) -> None:
 
     assert toy.fatal == [lost]
     assert not outcomes[0].is_answered
+    # A stop does not take it for done.
+    assert not toy.flusher.is_idle
 
 
 def test_the_operator_hears_of_a_shard_that_is_refused_and_not_of_one_that_is_fenced(toy: ToyRuntime) -> None:
