@@ -66,6 +66,8 @@ from protocol.messages.offset_fetch import (
 from protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from protocol.messages.share_group_describe import ShareGroupDescribeRequest
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from protocol.messages.streams_group_describe import StreamsGroupDescribeRequest
+from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest, Subtopology, Topology
 from protocol.messages.sync_group import SyncGroupRequest
 from protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -182,6 +184,7 @@ def _reading() -> Iterator[Case]:
         yield Case(version, DescribeGroupsRequest([*GROUPS, MISSING], True))
     yield Case(1, ConsumerGroupDescribeRequest([*GROUPS, "modern"], True))
     yield Case(1, ShareGroupDescribeRequest([*GROUPS], True))
+    yield Case(0, StreamsGroupDescribeRequest([*GROUPS, MISSING], True))
     yield Case(5, ListGroupsRequest())
     yield Case(2, ListTransactionsRequest())
     yield Case(0, DescribeTransactionsRequest([*TRANSACTIONS, MISSING]))
@@ -251,6 +254,11 @@ def _writing() -> Iterator[Case]:
         yield Case(
             1, ShareGroupHeartbeatRequest(group, "0123456789012345678901", 5, subscribed_topic_names=["orders", "secrets"])
         )
+        yield Case(0, StreamsGroupHeartbeatRequest(group, "m", 5))
+        for names in (["orders"], ["orders", "secrets"], ["secrets", "__consumer_offsets"], ["orders", "a/b"]):
+            # A static member is refused where the topics are not: nothing changes.
+            topology = Topology(0, [Subtopology("0", names[:1], repartition_sink_topics=names[1:])])
+            yield Case(0, StreamsGroupHeartbeatRequest(group, "m", 0, 0, "i", topology=topology))
     for transactional_id in (*TRANSACTIONS, None):
         # A producer epoch alone is invalid: nothing changes where it is allowed.
         yield Case(4, InitProducerIdRequest(transactional_id, 1000, -1, 5))
