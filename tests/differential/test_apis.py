@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from coordinator_server.server.apis.table import ROWS
-from tests.differential import consuming, producing, script_requests, share_states, sharing
+from tests.differential import consuming, producing, script_requests, share_states, sharing, streaming
 from tests.scenarios import player
 
 TESTS: Final = Path(__file__).parents[1]
@@ -31,7 +31,9 @@ ELSEWHERE: Final = {
 
 def test_every_api_is_compared_with_a_broker_or_said_not_to_be() -> None:
     imported = {
-        name for module in (script_requests, consuming, player, producing, share_states, sharing) for name in vars(module)
+        name
+        for module in (script_requests, consuming, player, producing, share_states, sharing, streaming)
+        for name in vars(module)
     }
     asked = {name.removesuffix("Request") for name in imported if name.endswith("Request")}
 
