@@ -18,7 +18,7 @@ class ShardLogs:
 
     def __init__(self, storage: Storage, data_dir: str, limits: Limits, owns: Callable[[ShardId], bool] | None = None) -> None:
         self.by_shard: dict[ShardId, ShardLog] = {}
-        # Each change is one assignment or one removal, so that a thread that makes a journal head sees a shard in it at any moment.
+        # Each change is one insertion or one removal, so that a thread that makes a journal head sees a shard in it at any moment.
         self._stated: dict[ShardId, ShardLog] = {}
         self._storage = storage
         self._data_dir = data_dir
