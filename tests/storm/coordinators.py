@@ -11,6 +11,8 @@ from msgspec import Struct
 
 from protocol.error_codes import ErrorCode
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.messages.join_group import JoinGroupResponse
+from protocol.messages.sync_group import SyncGroupResponse
 from tests.storm.wire import Wire
 from tests.support.response_fields import field_values
 
@@ -20,6 +22,8 @@ OF_GROUPS: Final = 0
 OF_SHARES: Final = 2
 RETRY_S: Final = 0.02
 _VERSION: Final = 6
+# They wait for other members: how long they take says nothing.
+_PARKED: Final = (JoinGroupResponse, SyncGroupResponse)
 _ELSEWHERE: Final = ErrorCode.NOT_COORDINATOR
 _LATER: Final = frozenset({_ELSEWHERE, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE})
 
@@ -69,7 +73,9 @@ class Following:
     def is_sent_elsewhere(self, answer: Struct, asked_s: float) -> bool:
         """Take note of an answer to what was asked at that time. Return whether the client has to connect anew."""
         coordinators, now = self._coordinators, time.monotonic()
-        if coordinators.is_to_be_repeated(answer):
+        if isinstance(answer, _PARKED):
+            self._since = None
+        elif coordinators.is_to_be_repeated(answer):
             self._since = asked_s if self._since is None else self._since
         elif self._since is not None:
             coordinators.longest_pause_s = max(coordinators.longest_pause_s, now - self._since)
