@@ -33,8 +33,9 @@ log = structlog.get_logger(__name__)
 
 ROUND_S: Final = 2.0
 """The time from the end of a round to the next one."""
-WORK_S: Final = 0.5
-"""The time in which a round summarises groups; the next one goes on. It leaves processor to answers."""
+WORK_S: Final = 1.0
+"""The time in which a round summarises groups; the next one goes on, after SHORT_PAUSE_S. It leaves processor to answers."""
+SHORT_PAUSE_S: Final = 0.2
 
 
 class Updater:
@@ -94,7 +95,7 @@ class Updater:
             self.round()
             if self.board.viewers or self.board.status.unread:
                 self._wanted.set()
-            time.sleep(ROUND_S)
+            time.sleep(SHORT_PAUSE_S if self.board.status.unread else ROUND_S)
 
     def _read(self) -> str:
         """Bring the index up to date. Return why that was not possible."""
