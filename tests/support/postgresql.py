@@ -48,6 +48,8 @@ _SETTINGS: Final[Mapping[str, object]] = {
     # What tests commit is in memory (/dev/shm): a sync costs nothing, so it stays as a user has it.
     "fsync": "on",
     "wal_level": "replica",
+    # In the directory of the server, which is removed also after a kill.
+    "dynamic_shared_memory_type": "mmap",
 }
 
 
