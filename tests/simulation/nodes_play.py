@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from coordinator_server.kinds import GROUPS, partition_counts
 from coordinator_server.log.shards import ShardId
+from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.partitioner import partition_for
 from tests.simulation import registers
 from tests.simulation.client import Client, Script, Told
@@ -116,7 +117,11 @@ class NodesPlay(LoopsPlay):
         if row.owner is None or process is None:
             return None
         hosting = process.daemon.rooms.hosting
-        owned = hosting.node.runtimes[shard.topic].ownership(shard.partition)
+        runtime = hosting.node.runtimes[shard.topic]
+        owned = runtime.ownership(shard.partition)
+        states = {each.shard: each.state for each in runtime.progress}
+        if states.get(shard) in {ShardState.SUSPENDED, ShardState.FAILED}:
+            return None
         # A kind that nobody has used is loaded nowhere.
         is_unused = not any(kept.batches for each, kept in self.database.shards.items() if each.topic == shard.topic)
         is_unused = is_unused and not hosting.hosted.is_used(shard.topic)

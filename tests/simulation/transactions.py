@@ -93,7 +93,7 @@ class TransactionPlay(LoopsPlay):
 
     def _begin(self) -> None:
         found = Script(self._find())
-        self.world.run_for(5 * SECOND)
+        self.world.run_for(self.restart_s * SECOND)
         if not found.is_over:
             self.broken.append("there is no coordinator of transactions, on a quiet day")
 
