@@ -20,7 +20,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from coordinator_server.log.opening import compaction_lock as lock_of
-from coordinator_server.log.opening import identity_of, job_shard, job_shards
+from coordinator_server.log.opening import identity_of, is_log, job_shard, job_shards
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan, plan_shard
 from coordinator_server.pipeline.errors import CannotRun
@@ -44,8 +44,7 @@ def compaction_lock(data_dir: Path) -> Iterator[None]:
 
     It is released when the process ends. Raises CannotRun for a directory that follows another cluster.
     """
-    identity = identity_of(data_dir)
-    if identity.is_observed:
+    if is_log(data_dir) and (identity := identity_of(data_dir)).is_observed:
         raise CannotRun(
             f"{data_dir} follows the cluster {identity.cluster_id}: it keeps the cluster's history, and is not compacted"
         )
