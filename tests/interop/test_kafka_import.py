@@ -47,10 +47,6 @@ PARTITIONS = {
     "transaction.state.log.num.partitions": 1,
     "share.coordinator.state.topic.num.partitions": 1,
 }
-# Their members cannot reach this server, so their state is not known here; Kafka knows it.
-UNSERVED = {
-    "streams-crew": ("streams", "Assigning"),
-}
 
 
 def command(*words: str) -> subprocess.CompletedProcess[str]:
@@ -70,15 +66,6 @@ def told(server: Server) -> dict[str, Any]:
     with Client(server.address) as client:
         found: dict[str, Any] = json.loads(json.dumps(answers(client)))
     return found
-
-
-def with_unknown_states(whole: dict[str, Any]) -> dict[str, Any]:
-    """Kafka's answers with the states that this server cannot know."""
-    groups = dict(whole["groups"])
-    for name, (kind, state) in UNSERVED.items():
-        assert groups[name] == [kind, state, kind]
-        groups[name] = [kind, "Unknown", kind]
-    return {**whole, "groups": groups}
 
 
 def serve_import(log: KafkaLog, directory: Path) -> Server:
@@ -103,10 +90,10 @@ def server(kept: KafkaLog, tmp_path: Path) -> Iterator[Server]:
 
 def test_the_kept_log_is_answered_as_kafka_did(kept: KafkaLog, server: Server) -> None:
     """ListGroups, DescribeGroups, OffsetFetch of every group, topics with their ids."""
-    assert told(server) == with_unknown_states(kept.answers)
+    assert told(server) == kept.answers
     server.kill()
     server.start()
-    assert told(server) == with_unknown_states(kept.answers)
+    assert told(server) == kept.answers
 
 
 def test_compaction_keeps_what_was_imported(server: Server) -> None:
@@ -138,28 +125,29 @@ def test_verify_proves_imported_groups(server: Server) -> None:
 
     assert (verified.returncode, "and the server agree on" in verified.stdout) == (0, True), verified.stdout + verified.stderr
     groups = {group["group"]: group for state in json.loads(shown.stdout) for group in state["groups"]}
-    assert {name: groups[name]["type"] for name in UNSERVED} == {name: kind for name, (kind, _) in UNSERVED.items()}
-    assert all(groups[name]["records"] and int(groups[name]["digest"], 16) for name in UNSERVED)
+    assert groups["streams-crew"]["type"] == "streams"
+    assert groups["streams-crew"]["records"]
+    assert int(groups["streams-crew"]["digest"], 16)
     assert (groups["consumer-left"]["type"], groups["consumer-left"]["records"]) == ("classic", {})
 
 
 def test_offsets_under_imported_members_are_not_restored(server: Server) -> None:
-    """The refusal says what to do: here, or where the members are served."""
+    """The refusal says what to do."""
     moment = datetime.now(UTC).isoformat()
 
     for group_id, reason in (
         ("consumer-crew", "group consumer-crew has members: stop them first"),
-        ("streams-crew", "group streams-crew is a streams group that was imported with members: stop them"),
+        ("streams-crew", "group streams-crew has members: stop them first"),
     ):
         done = command("groups", "restore", group_id, "--at", moment, "--execute", "--data-dir", str(server.data_dir))
         assert done.returncode == 1
         assert f"NON_EMPTY_GROUP: {reason}" in done.stderr
 
 
-def test_groups_of_types_not_served_are_left_alone(server: Server) -> None:
+def test_classic_joins_and_commits_leave_groups_of_other_types_alone(server: Server) -> None:
     """A classic join to one that has members, or to a share group, gets Kafka's error; so does a commit."""
     with Client(server.address) as client:
-        for group_id in (*UNSERVED, "share-crew"):
+        for group_id in ("streams-crew", "share-crew"):
             join = JoinGroupRequest(group_id, 10_000, 10_000, protocol_type="consumer")
             join.protocols = [JoinGroupRequestProtocol("range", subscription("orders"))]
             answer = client.ask(join, 9, JoinGroupResponse)
@@ -277,7 +265,7 @@ def test_a_fresh_log_there_and_back(tmp_path: Path) -> None:
         log = make_log(broker, is_killed=True)
         assert not (log.log_dir / CLEAN_SHUTDOWN).exists()
         with serve_import(log, tmp_path / "server") as server:
-            assert told(server) == with_unknown_states(log.answers)
+            assert told(server) == log.answers
             with Client(server.address) as client:
                 assert set(commit_alone(client, "simple-1", "orders", {0: 31337, 2: 4}).values()) == {ErrorCode.NONE}
                 assert set(commit_alone(client, "ours", "payments", {0: 3, 1: 4}).values()) == {ErrorCode.NONE}
@@ -289,7 +277,7 @@ def test_a_fresh_log_there_and_back(tmp_path: Path) -> None:
         with broker.client() as client:
             await_groups(client, ours["groups"])
             theirs = json.loads(json.dumps(answers(client)))
-    assert with_unknown_states(theirs) == ours
+    assert theirs == ours
 
 
 @pytest.mark.slow
