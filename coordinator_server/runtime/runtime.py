@@ -354,7 +354,7 @@ class CoordinatorRuntime(Generic[S]):
         The call is ignored if ``epoch`` is not newer than the known one. Otherwise the shard is unloaded, if it is known, and
         loaded again: another owner may have written to its log. ``ours_since`` is the store's word that from that epoch on
         nobody else has owned the shard: one that is LOADING or ACTIVE since then only takes the newer epoch. ``when_loaded`` is
-        called with the outcome of the load, or of the one that replaces it, unless the shard is unloaded before.
+        called with the outcome of the load, or of the one that replaces it: NOT_COORDINATOR if the shard is unloaded before.
         """
         known = self._contexts.get(partition)
         if self._is_closed or (known is not None and epoch <= known.epoch):
@@ -368,7 +368,7 @@ class CoordinatorRuntime(Generic[S]):
             return
         if known is not None:
             log.info("shard-reloads", shard=str(known.id), epoch=epoch, known_epoch=known.epoch)
-            waiting = known.when_loaded + waiting
+            waiting, known.when_loaded = known.when_loaded + waiting, []
             self.unload(partition)
         shard: ShardContext[S] = ShardContext(ShardId(self.topic, partition), epoch, self._serde, coalesces=self._coalesces)
         services = self._services
@@ -385,7 +385,7 @@ class CoordinatorRuntime(Generic[S]):
         services.flusher.after_submit(lambda: services.loads.add(partial(self._load_step, shard, loader)))
 
     def after_loads(self, call: Callable[[], None]) -> None:
-        """Call ``call`` when every load that was queued is over: now, if none is. Not if its shard is unloaded before."""
+        """Call ``call`` when every load that was queued is over: now, if none is; or when the last of their shards is unloaded."""
         loading = [shard for shard in self._contexts.values() if shard.state is ShardState.LOADING]
         if loading:
             # Loads run in their order.
@@ -407,6 +407,7 @@ class CoordinatorRuntime(Generic[S]):
         if known is not None and (epoch is None or epoch > known.epoch):
             del self._contexts[partition]
             self._close(known)
+            known.report_load()
 
     def close(self) -> None:
         """Unload all partitions and accept no more. Idempotent."""

@@ -61,8 +61,13 @@ class Hosted:
 
     def _load(self, shard: ShardId) -> asyncio.Future[ErrorCode]:
         outcome: asyncio.Future[ErrorCode] = self._loop.create_future()
-        epoch = self._nodes.view.owner_of(shard).epoch
-        self.runtimes[shard.topic].load(shard.partition, epoch, outcome.set_result)
+
+        def loaded(error: ErrorCode) -> None:
+            # A shard that leaves has its outcome already.
+            if not outcome.done():
+                outcome.set_result(error)
+
+        self.runtimes[shard.topic].load(shard.partition, self._nodes.view.owner_of(shard).epoch, loaded)
         return outcome
 
     # A shard that moves (moves.py).
@@ -70,10 +75,10 @@ class Hosted:
     def leave(self, shard: ShardId) -> None:
         """Unload a shard that another loop is about to own. Until the view says so, it is not loaded again."""
         self._left.add(shard)
-        self.runtimes[shard.topic].unload(shard.partition)
         loading = self._loads[shard.topic].pop(shard.partition, None) if self.is_used(shard.topic) else None
         if loading is not None and not loading.done():
             loading.set_result(HAS_LEFT)
+        self.runtimes[shard.topic].unload(shard.partition)
 
     def enter(self, shard: ShardId) -> asyncio.Future[ErrorCode] | None:
         """Load a shard that this loop owns now, or still. Return the outcome; None if its kind is not in use."""

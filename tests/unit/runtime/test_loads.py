@@ -102,6 +102,16 @@ def test_a_shard_that_is_given_up_does_not_hold_up_those_behind_it(toy: ToyRunti
     assert (toy.state(1), toy.state(2)) == (None, ShardState.ACTIVE)
 
 
+def test_what_comes_after_a_load_comes_also_if_its_shard_is_given_up(toy: ToyRuntime) -> None:
+    """A FindCoordinator that waits for the first load of a kind would get no answer otherwise."""
+    came: list[ShardState | None] = []
+    toy.runtime.load(1, 1)
+    toy.runtime.after_loads(lambda: came.append(toy.state(1)))
+    toy.runtime.unload(1)
+
+    assert came == [None]
+
+
 def test_what_comes_after_the_loads_waits_for_all_that_are_queued(toy: ToyRuntime) -> None:
     """And for none that come later."""
     states: list[tuple[ShardState | None, ShardState | None]] = []

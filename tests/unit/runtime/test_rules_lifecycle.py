@@ -225,7 +225,7 @@ def test_unload_during_load_wins() -> None:
         toy.turn()
 
     assert toy.put("a").error == ErrorCode.NOT_COORDINATOR
-    assert (toy.shards[0].life, told) == ([], [])
+    assert (toy.shards[0].life, told) == ([], [ErrorCode.NOT_COORDINATOR])
 
 
 def test_a_load_after_an_unload_starts_from_a_fresh_context(toy: ToyRuntime) -> None:
