@@ -267,7 +267,7 @@ def test_kafka_features(tool: Tool) -> None:
     """What is in use, with the epoch that clients compare."""
     told = {line.split()[1]: line.split() for line in tool(FEATURES, "describe").splitlines() if line.startswith("Feature:")}
 
-    assert told.keys() == {"metadata.version", "transaction.version", "group.version", "share.version"}
+    assert told.keys() == {"metadata.version", "transaction.version", "group.version", "share.version", "streams.version"}
     assert told["transaction.version"][3:8:2] == ["0", "2", "2"]
     assert told["metadata.version"][-1] == str(EPOCH)
 
