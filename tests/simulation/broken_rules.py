@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from coordinator_server.group.modern.context import ModernContext
-from coordinator_server.group.modern.leave import remove_members
-from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.group.modern.group import ModernGroup
+from coordinator_server.group.modern.leave import Removal, remove_members
 
 MOST_SEEDS = 200
 
@@ -17,13 +17,11 @@ MOST_SEEDS = 200
 def a_group_begins_anew_when_a_member_leaves(patch: pytest.MonkeyPatch) -> None:
     """Break the rule that epochs rise, in a group of one of the newer protocols."""
 
-    def removed(context: ModernContext[Any], *rest: Any) -> CoordinatorResult[Any]:
-        row = context.records
-        context.records = row._replace(epoch_value=lambda _epoch, metadata_hash: row.epoch_value(1, metadata_hash))
-        try:
-            return remove_members(context, *rest)
-        finally:
-            context.records = row
+    def removed(context: ModernContext[Any], group: ModernGroup[Any, Any], removal: Removal, response: Any) -> Any:
+        *others, epoch = removal.records
+        value: Any = epoch.value
+        again = context.records.epoch(group.group_id, 1, value.metadata_hash)
+        return remove_members(context, group, removal._replace(records=[*others, again]), response)
 
     for name in ("consumer", "share"):
         patch.setattr(f"coordinator_server.group.{name}.leave.remove_members", removed)
