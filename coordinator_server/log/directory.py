@@ -54,9 +54,9 @@ def lock_directory(
     """
     lock: InheritedLock | None = None
     check_unused(storage, data_dir)
-    if not job:
-        check_served(storage, data_dir)
     try:
+        if not job:
+            check_served(storage, data_dir)
         make_dir_durably(storage, data_dir)
         lock = _lock(storage, f"{data_dir}/{LOCK}", job)
         return LockedDirectory(lock, open_meta(storage, data_dir, node_id=node_id, partitions=partitions))

@@ -30,10 +30,23 @@ LOSE_POWER: dict[str, Callable[..., None]] = {
 SEEDS = 150
 PACKAGES = (ROOT / "coordinator_server" / "log", ROOT / "coordinator_server" / "pipeline")
 # Calls in functions whose syncs no power loss here shows, and why.
+SET_ASIDE = "power is lost at every call of it: tests/unit/log/repair/test_set_aside.py"
+PULLED = "the database still has what a pull loses; the identity, without which there is no log, comes last"
 OTHER_REASONS = {
+    ("directory.py", "claim_observed", "make_dir_durably"): "nothing is in it yet: the cluster is followed anew",
     ("journal.py", "_new_file", "sync"): "a full disk shows here, where it is no failed sync: tests/unit/log/write/test_spare.py",
     ("journal_writer.py", "_work", "write_durably"): "it is in a thread: tests/unit/log/write/test_journal_writer.py",
     ("local.py", "_start", "write_and_sync"): "nothing waits at a start: it returns where the shards end",
+    ("set_aside.py", "set_aside", "replace_file"): SET_ASIDE,
+    ("set_aside.py", "_carry_out", "make_dir_durably"): SET_ASIDE,
+    ("set_aside.py", "_carry_out", "sync_dir"): SET_ASIDE,
+    ("set_aside.py", "_remove_journals", "sync_dir"): SET_ASIDE,
+    ("set_aside.py", "_keep_copy", "replace_file"): SET_ASIDE,
+    ("set_aside.py", "_cut_segments", "sync_dir"): SET_ASIDE,
+    ("set_aside.py", "_cut_segments", "sync_file"): SET_ASIDE,
+    ("store.py", "write", "make_dir_durably"): PULLED,
+    ("store.py", "close", "sync_dir"): PULLED,
+    ("store.py", "_end_file", "sync"): PULLED,
     ("output.py", "open_output", "make_dir_durably"): "the lock is a real file: tests/unit/pipeline/history/test_history.py",
 }
 STORAGE = "coordinator_server/log/storage.py"
