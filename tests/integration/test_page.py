@@ -22,6 +22,8 @@ from tests.support.server import Server
 from tests.support.simple_requests import make_topic, must_commit
 
 GROUP = "readers"
+# Nobody sends heartbeats: the members have to be there however long the tests take.
+LONG_SESSION_MS = 1_800_000
 
 
 class Site:
@@ -53,7 +55,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with site.server:
         with Client(site.server.address) as client:
             make_topic(client, "orders", 4)
-        form_group(site.server.address, GROUP, 2)
+        form_group(site.server.address, GROUP, 2, session_timeout_ms=LONG_SESSION_MS)
         with Client(site.server.address) as client:
             must_commit(client, "simple", "orders", {0: 5})
         yield site
