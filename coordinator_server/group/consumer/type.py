@@ -17,11 +17,7 @@ from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.modern.leave import expire_session
 from coordinator_server.group.modern.revocation import await_revocation
 from coordinator_server.group.modern.type import ModernType
-from coordinator_server.machine.errors import CoordinatorError
-from protocol.coordinator_records import CoordinatorRecord
-from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import OffsetCommitRequest
-from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.plain_commits import CommitShape
 
 
@@ -43,23 +39,8 @@ class ConsumerType(ModernType[ConsumerGroup, ConsumerContext]):
         group = self.groups.by_id[request.group_id]
         return offsets.admit_commit(group, request, api_version, _since, is_transactional=is_transactional)
 
-    def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
-        group = self.groups.by_id.get_at(request.group_id, committed_offset)
-        if group is not None:
-            offsets.admit_fetch(group, request, committed_offset)
-
     def admit_offset_delete(self, group_id: str) -> None:
         """Accept: the subscriptions of all members are known."""
-
-    def admit_classic_member(self, group_id: str) -> list[CoordinatorRecord]:
-        """Return the tombstones of an empty group, which a classic group of this id replaces."""
-        if self.has_members(group_id):
-            raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-        return self.tombstones(group_id)
-
-    def admit_restore(self, group_id: str) -> None:
-        if self.has_members(group_id):
-            raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP, f"group {group_id} has members: stop them first")
 
     def expiry_rule(self, group_id: str) -> ExpiryRule | None:
         """Return the rule. Members or not, an offset that no subscription covers expires by its own commit."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 
 from coordinator_server.group.group_type import Replay
+from coordinator_server.group.modern import offsets
 from coordinator_server.group.modern.context import ModernContext
 from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.modern.digest import digest_items
@@ -20,13 +21,17 @@ from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.messages.describe_groups import DescribedGroup
 from protocol.messages.list_groups import ListedGroup
+from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 
 G = TypeVar("G", bound=ModernGroup[Any, Any])
 C = TypeVar("C", bound=ModernContext[Any])
 
 
 class ModernType(Generic[G, C]):
-    """The groups of one type in one shard. A subclass has the methods of ``GroupType`` that are missing here."""
+    """The groups of one type in one shard. A subclass has the methods of ``GroupType`` that are missing here.
+
+    Reads of offsets, classic members and restores are admitted as in types whose members commit; the others refuse them.
+    """
 
     name: ClassVar[str]
 
@@ -38,6 +43,21 @@ class ModernType(Generic[G, C]):
 
     def __contains__(self, group_id: str, /) -> bool:
         return group_id in self.groups.by_id
+
+    def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
+        group = self.groups.by_id.get_at(request.group_id, committed_offset)
+        if group is not None:
+            offsets.admit_fetch(group, request, committed_offset)
+
+    def admit_classic_member(self, group_id: str) -> list[CoordinatorRecord]:
+        """Return the tombstones of an empty group, which a classic group of this id replaces."""
+        if self.has_members(group_id):
+            raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+        return self.tombstones(group_id)
+
+    def admit_restore(self, group_id: str) -> None:
+        if self.has_members(group_id):
+            raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP, f"group {group_id} has members: stop them first")
 
     def admit_delete(self, group_id: str) -> None:
         if self.has_members(group_id):

@@ -17,11 +17,8 @@ from coordinator_server.group.streams.group import StreamsGroup, streams_groups
 from coordinator_server.group.streams.leave import fence
 from coordinator_server.group.streams.member import StreamsGroupMember
 from coordinator_server.group.streams.target import stop_delay, target_rules
-from coordinator_server.machine.errors import CoordinatorError
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.error_codes import ErrorCode
 from protocol.messages.offset_commit import OffsetCommitRequest
-from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from protocol.plain_commits import CommitShape
 
 
@@ -44,23 +41,8 @@ class StreamsType(ModernType[StreamsGroup, StreamsContext]):
         since = partial(_since, group)
         return offsets.admit_commit(group, request, api_version, since, is_transactional=is_transactional)
 
-    def admit_fetch(self, request: OffsetFetchRequestGroup, committed_offset: int) -> None:
-        group = self.groups.by_id.get_at(request.group_id, committed_offset)
-        if group is not None:
-            offsets.admit_fetch(group, request, committed_offset)
-
     def admit_offset_delete(self, group_id: str) -> None:
         """Accept: the topics of the topology are known."""
-
-    def admit_classic_member(self, group_id: str) -> list[CoordinatorRecord]:
-        """Return the tombstones of an empty group, which a classic group of this id replaces."""
-        if self.has_members(group_id):
-            raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-        return self.tombstones(group_id)
-
-    def admit_restore(self, group_id: str) -> None:
-        if self.has_members(group_id):
-            raise CoordinatorError(ErrorCode.NON_EMPTY_GROUP, f"group {group_id} has members: stop them first")
 
     def tombstones(self, group_id: str) -> list[CoordinatorRecord]:
         """Return the tombstones in Kafka's order. The group's first assignment is not waited for any longer."""
