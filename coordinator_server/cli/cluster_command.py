@@ -42,13 +42,13 @@ def add_cluster_action(actions: Any, name: str, summary: str, epilog: str, *, is
     return parser
 
 
-def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare how the command reaches the servers, and the form of its answer."""
+def add_server_arguments(parser: argparse.ArgumentParser, servers: str) -> None:
+    """Declare which servers are reached, and with what properties."""
     parser.add_argument(
         "--bootstrap",
         "--bootstrap-server",
         metavar="HOST:PORT[,…]",
-        help="some of the servers (default: bootstrap.servers of --command-config, else 127.0.0.1:9092)",
+        help=f"some of {servers} (default: bootstrap.servers of --command-config, else 127.0.0.1:9092)",
     )
     parser.add_argument(
         "--command-config",
@@ -56,6 +56,11 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="properties of a Kafka client: security.protocol, ssl.truststore.location, sasl.jaas.config and so on",
     )
+
+
+def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare how the command reaches the servers, and the form of its answer."""
+    add_server_arguments(parser, "the servers")
     parser.add_argument(
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="how long to wait for an answer (%(default)g)"
     )

@@ -13,12 +13,11 @@ import argparse
 import asyncio
 import signal
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from coordinator_server.cli.cluster_command import TIMEOUT_S, seconds
+from coordinator_server.cli.cluster_command import TIMEOUT_S, add_server_arguments, seconds
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, counted, note, say
 from coordinator_server.cli.process_settings import allow_all_files, create_private_files
@@ -54,18 +53,7 @@ directory is another one's
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument(
-        "--bootstrap",
-        "--bootstrap-server",
-        metavar="HOST:PORT[,…]",
-        help="some of the cluster's servers (default: bootstrap.servers of --command-config, else 127.0.0.1:9092)",
-    )
-    parser.add_argument(
-        "--command-config",
-        type=Path,
-        metavar="FILE",
-        help="properties of a Kafka client: security.protocol, ssl.truststore.location, sasl.jaas.config and so on",
-    )
+    add_server_arguments(parser, "the cluster's servers")
     parser.add_argument(
         "--data-dir", type=local_dir, required=True, metavar="DIR", help="the directory of the history; made if it does not exist"
     )
