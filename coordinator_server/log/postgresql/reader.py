@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError
 from typing import Any, TypeVar
 
 from coordinator_server.log.errors import LogError, Unavailable
-from coordinator_server.log.postgresql.rows import ROW_WITH, ROWS_FROM, Pages, Row, check_row, missing_row
+from coordinator_server.log.postgresql.rows import ROW_WITH, ROWS_FROM, Pages, Row, checked
 from coordinator_server.log.postgresql.session import Rows, Session
 from coordinator_server.log.shards import ShardId
 
@@ -43,12 +43,7 @@ class Reader:
         [(found,)] = self.read(ROW_WITH, sid, from_offset)
         at = 0 if found is None else found
         while at < upto:
-            page = [Row(*found) for found in self.read(ROWS_FROM, sid, at, upto, pages.rows)]
-            pages.note(sum(len(row.data) for row in page))
-            if not page:
-                raise missing_row(shard, at, upto)
-            for row in page:
-                check_row(shard, row, at)
+            for row in checked(pages, shard, self.read(ROWS_FROM, sid, at, upto, pages.rows), at, upto):
                 yield row
                 at = row.next_offset
 

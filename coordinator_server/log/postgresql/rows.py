@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.log.errors import DamagedLog
@@ -47,14 +47,21 @@ async def rows_between(read: Read, shard: ShardId, sid: int, from_offset: int, u
     """Yield the rows from an offset at which one begins up to ``upto``. Raises DamagedLog if one is missing or damaged."""
     pages, at = Pages(), from_offset
     while at < upto:
-        page = [Row(*found) for found in await read(ROWS_FROM, sid, at, upto, pages.rows)]
-        pages.note(sum(len(row.data) for row in page))
-        if not page:
-            raise missing_row(shard, at, upto)
-        for row in page:
-            check_row(shard, row, at)
+        for row in checked(pages, shard, await read(ROWS_FROM, sid, at, upto, pages.rows), at, upto):
             yield row
             at = row.next_offset
+
+
+def checked(pages: Pages, shard: ShardId, page: Sequence[Any], at: int, upto: int) -> Iterator[Row]:
+    """Yield the rows of a page that begins at an offset before ``upto``. Raises DamagedLog if one is missing or damaged."""
+    rows = [Row(*found) for found in page]
+    pages.note(sum(len(row.data) for row in rows))
+    if not rows:
+        raise missing_row(shard, at, upto)
+    for row in rows:
+        check_row(shard, row, at)
+        yield row
+        at = row.next_offset
 
 
 def missing_row(shard: ShardId, at: int, upto: int) -> DamagedLog:
