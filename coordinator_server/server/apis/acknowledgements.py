@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from coordinator_server.security.authorizer import Verdicts
-from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.apis.lists import UNITS_PER_STEP, StepBudget
 from coordinator_server.server.exchange.steps import Work
 from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.hosting.share_sessions import ShareSession
@@ -74,34 +74,17 @@ _NOT_ACQUIRED: Final = Outcome(
 )
 
 
-class Pace:
-    """Counts work, to say when a step ends."""
-
-    __slots__ = ("_left",)
-
-    def __init__(self) -> None:
-        self._left = UNITS_PER_STEP
-
-    def is_over(self, units: int) -> bool:
-        """Count units of work; return whether the step ends here."""
-        self._left -= units
-        if self._left > 0:
-            return False
-        self._left = UNITS_PER_STEP
-        return True
-
-
 def have_acknowledgements(topics: Iterable[Topic]) -> Work[bool]:
     """Return whether a request acknowledges anything. In steps."""
-    pace = Pace()
+    budget = StepBudget()
     for topic in topics:
         for start in range(0, len(topic.partitions), UNITS_PER_STEP):
             portion = topic.partitions[start : start + UNITS_PER_STEP]
             if any(each.acknowledgement_batches for each in portion):
                 return True
-            if pace.is_over(len(portion) // 4):
+            if budget.spend(len(portion) // 4):
                 yield
-        if pace.is_over(1):
+        if budget.spend(1):
             yield
     return False
 
@@ -115,7 +98,7 @@ def acknowledge(
     """
     outcomes: Outcomes = {}
     has_valid = False
-    pace = Pace()
+    budget = StepBudget()
     for topic in topics:
         known = node.image.topic_by_id(topic.topic_id)
         count = known.partitions if known is not None else 0
@@ -124,7 +107,7 @@ def acknowledge(
             index, batches = each.partition_index, each.acknowledgement_batches
             if known is None:
                 outcome = Outcome(ErrorCode.UNKNOWN_TOPIC_ID)
-            elif not (yield from _are_valid(batches, rules, pace)):
+            elif not (yield from _are_valid(batches, rules, budget)):
                 outcome = Outcome(ErrorCode.INVALID_REQUEST)
             elif readable is not None and not readable[known.name]:
                 outcome = Outcome(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
@@ -136,16 +119,16 @@ def acknowledge(
                 has_valid = True
                 outcome = _outcome(batches) if session.has_fetched(topic.topic_id, index) else _NOT_FETCHED
             of_topic[index] = outcome
-            if pace.is_over(1):
+            if budget.spend(1):
                 yield
-        if pace.is_over(1):
+        if budget.spend(1):
             yield
     if not has_valid:
-        yield from _drop_done(outcomes, pace)
+        yield from _drop_done(outcomes, budget)
     return outcomes
 
 
-def _are_valid(batches: Sequence[Batch], rules: Rules, pace: Pace) -> Work[bool]:
+def _are_valid(batches: Sequence[Batch], rules: Rules, budget: StepBudget) -> Work[bool]:
     last_type = _LAST_TYPE[rules.version]
     end = -1
     for each in batches:
@@ -157,7 +140,7 @@ def _are_valid(batches: Sequence[Batch], rules: Rules, pace: Pace) -> Work[bool]
             some = types if len(types) <= _TYPES_PER_STEP else types[start : start + _TYPES_PER_STEP]
             if min(some) < 0 or max(some) > last_type or (RENEW in some and not rules.is_renewal):
                 return False
-            if pace.is_over(1 + len(some) // _TYPES_PER_UNIT):
+            if budget.spend(1 + len(some) // _TYPES_PER_UNIT):
                 yield
         end = each.last_offset
     return True
@@ -168,11 +151,11 @@ def _outcome(batches: Sequence[Batch]) -> Outcome:
     return DONE if batches[-1].last_offset < 0 else _NOT_ACQUIRED
 
 
-def _drop_done(outcomes: Outcomes, pace: Pace) -> Work[None]:
+def _drop_done(outcomes: Outcomes, budget: StepBudget) -> Work[None]:
     for topic_id, of_topic in list(outcomes.items()):
         left = {index: outcome for index, outcome in of_topic.items() if outcome is not DONE}
         outcomes[topic_id] = left
         if not left:
             del outcomes[topic_id]
-        if pace.is_over(1 + len(of_topic)):
+        if budget.spend(1 + len(of_topic)):
             yield

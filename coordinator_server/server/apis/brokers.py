@@ -22,8 +22,9 @@ from protocol.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVe
 from protocol.messages.describe_cluster import DescribeClusterBroker, DescribeClusterRequest, DescribeClusterResponse
 from protocol.messages.list_partition_reassignments import ListPartitionReassignmentsRequest, ListPartitionReassignmentsResponse
 
-# As in Kafka: old clients refuse a server without version 0 of Produce, and then use a newer version (KAFKA-18659).
-TOLD_FROM = {0: 0}
+# The first version that is announced, where it is not the first that is served. As in Kafka: old clients refuse a server without
+# version 0 of Produce, and then use a newer version (KAFKA-18659).
+ANNOUNCED_FROM = {0: 0}
 BROKERS, CONTROLLERS = 1, 2
 
 # The characters that KIP-511 allows in the name and version of a client's software.
@@ -63,7 +64,7 @@ API_VERSIONS_API = ApiRow(
 
 
 def _served() -> list[ApiVersion]:
-    return [ApiVersion(api.key, TOLD_FROM.get(api.key, api.min_version), api.max_version) for api in APIS.values()]
+    return [ApiVersion(api.key, ANNOUNCED_FROM.get(api.key, api.min_version), api.max_version) for api in APIS.values()]
 
 
 def list_partition_reassignments(

@@ -69,8 +69,7 @@ OWNERS: Final[Mapping[int, acl_codes.ResourceType]] = {
     ResourceType.CLIENT_METRICS: acl_codes.ResourceType.CLUSTER,
 }
 """What the settings of each type belong to, for access control."""
-# Properties whose text is a list in Kafka.
-# As in Kafka, where values here are texts and whole numbers.
+# The types of properties in Kafka, where a value here is a text or a whole number.
 _LISTS: Final = frozenset(
     {
         "advertised.listeners",

@@ -17,6 +17,23 @@ UNITS_PER_STEP: Final = 1_000
 """The work of a step, about 2 ms. A unit is about a partition in an answer."""
 
 
+class StepBudget:
+    """Counts the work of steps, to say when each of them ends."""
+
+    __slots__ = ("_left", "_units")
+
+    def __init__(self, units: int = UNITS_PER_STEP) -> None:
+        self._units = self._left = units
+
+    def spend(self, units: int) -> bool:
+        """Count units of work. Return whether the step ends here; the next one has its whole budget."""
+        self._left -= units
+        if self._left > 0:
+            return False
+        self._left = self._units
+        return True
+
+
 def answer_list(
     steps: Steps,
     reply: Exchange[R],
@@ -53,14 +70,12 @@ def _in_steps(items: Iterable[T], answer: Callable[[T], tuple[A, int]], respond:
 def each_in_steps(items: Iterable[T], answer: Callable[[T], tuple[A, int]]) -> Work[list[A]]:
     """Answer each item, in steps."""
     answers = []
-    left = UNITS_PER_STEP
+    budget = StepBudget()
     for item in items:
         found, units = answer(item)
         answers.append(found)
-        left -= units
-        if left <= 0:
+        if budget.spend(units):
             yield
-            left = UNITS_PER_STEP
     return answers
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.offsets.fetch import INVALID_OFFSET, OFFSETS_PER_STEP
+from coordinator_server.server.apis.lists import StepBudget
 from coordinator_server.server.exchange.steps import Work, in_portions
 from protocol.error_codes import ErrorCode
 from protocol.first_versions import SEVERAL_GROUPS
@@ -76,20 +77,16 @@ def response_in_steps(answers: list[OffsetFetchResponseGroup], version: int) -> 
     if group.error_code != ErrorCode.NONE and version >= FIRST_WITH_ERROR:
         return OffsetFetchResponse(error_code=group.error_code)
     topics = []
-    room = OFFSETS_PER_STEP
+    budget = StepBudget(OFFSETS_PER_STEP)
     for topic in group.topics:
         partitions: list[OffsetFetchResponsePartition] = []
-        room -= 1
         for portion in in_portions(topic.partitions, OFFSETS_PER_STEP):
             partitions += _of_single(portion)
-            room -= len(portion)
-            if room <= 0:
+            if budget.spend(len(portion)):
                 yield
-                room = OFFSETS_PER_STEP
         topics.append(OffsetFetchResponseTopic(topic.name, partitions))
-        if room <= 0:
+        if budget.spend(1):
             yield
-            room = OFFSETS_PER_STEP
     return OffsetFetchResponse(topics=topics)
 
 

@@ -16,7 +16,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import TimedOffset
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.apis.lists import StepBudget
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, in_portions
@@ -194,16 +194,14 @@ def fetch(node: Node, context: RequestContext, request: FetchRequest, reply: Exc
 def _fetch_in_steps(node: Node, context: RequestContext, request: FetchRequest, reply: Exchange[FetchResponse]) -> Work[None]:
     wanted: list[Wanted] = []
     topics = []
-    left = UNITS_PER_STEP
+    budget = StepBudget()
     for asked in request.topics:
         partitions: list[PartitionData] = []
         for portion in in_portions(asked.partitions, PARTITIONS_PER_STEP):
             part = FetchTopic(asked.topic, asked.topic_id, portion)
             partitions += _fetch_topic(node, context, request, part, wanted).partitions
-            left -= len(portion) * UNITS_PER_PARTITION + 1
-            if left <= 0:
+            if budget.spend(len(portion) * UNITS_PER_PARTITION + 1):
                 yield
-                left = UNITS_PER_STEP
         topics.append(FetchableTopicResponse(asked.topic, asked.topic_id, partitions))
     if not reply.connection.is_closed:
         _begin_fetch(node, context, request, reply, topics, wanted)

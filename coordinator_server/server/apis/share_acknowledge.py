@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
-from coordinator_server.server.apis.acknowledgements import Pace, Rules, acknowledge
+from coordinator_server.server.apis.acknowledgements import Rules, acknowledge
+from coordinator_server.server.apis.lists import StepBudget
 from coordinator_server.server.apis.share_fetch import session_key, touched_session
 from coordinator_server.server.exchange.api_row import ApiRow, Touched
 from coordinator_server.server.exchange.exchange import Exchange
@@ -56,12 +57,12 @@ def _acknowledged(
         if request.share_session_epoch == FINAL_EPOCH:
             node.share_sessions.end(session)
     topics: list[ShareAcknowledgeTopicResponse] = []
-    pace = Pace()
+    budget = StepBudget()
     for topic_id, of_topic in outcomes.items():
         partitions: list[PartitionData] = []
         for index, outcome in of_topic.items():
             partitions.append(PartitionData(index, outcome.error, outcome.message))
-            if pace.is_over(1):
+            if budget.spend(1):
                 yield
         topics.append(ShareAcknowledgeTopicResponse(topic_id, partitions))
     lock_ms = node.share_lock_ms(session.key.group_id)

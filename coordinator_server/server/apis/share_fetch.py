@@ -17,12 +17,11 @@ from coordinator_server.server.apis.acknowledgements import (
     FIRST_WITH_RENEWAL,
     Outcome,
     Outcomes,
-    Pace,
     Rules,
     acknowledge,
     have_acknowledgements,
 )
-from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.apis.lists import UNITS_PER_STEP, StepBudget
 from coordinator_server.server.exchange.api_row import ApiRow, Touched
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, at_once
@@ -141,13 +140,13 @@ def _session(
         return session
     session = sessions.go_on(key, epoch)
     yield from _add(sessions, session, request)
-    pace = Pace()
+    budget = StepBudget()
     for forgotten in request.forgotten_topics_data:
         for index in forgotten.partitions:
             sessions.forget(session, forgotten.topic_id, index)
-            if pace.is_over(1):
+            if budget.spend(1):
                 yield
-        if pace.is_over(1):
+        if budget.spend(1):
             yield
     return session
 
@@ -155,7 +154,7 @@ def _session(
 def _add(sessions: ShareSessions, session: ShareSession, request: ShareFetchRequest) -> Work[None]:
     """Add the partitions of a request. A session does not begin with one that is named twice."""
     is_first = request.share_session_epoch == INITIAL_EPOCH
-    pace = Pace()
+    budget = StepBudget()
     for topic in request.topics:
         for each in topic.partitions:
             if session.is_ended:
@@ -166,9 +165,9 @@ def _add(sessions: ShareSessions, session: ShareSession, request: ShareFetchRequ
                 raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
             if is_new and not is_first:
                 session.topics[topic.topic_id].pending.add(each.partition_index)
-            if pace.is_over(1):
+            if budget.spend(1):
                 yield
-        if pace.is_over(1):
+        if budget.spend(1):
             yield
 
 
@@ -177,7 +176,7 @@ def _must_wait(fetch: _Fetch) -> Work[bool]:
     request = fetch.request
     if request.max_wait_ms <= 0 or not _takes_records(request) or min(request.min_bytes, request.max_bytes) <= 0:
         return False
-    pace = Pace()
+    budget = StepBudget()
     for topic_id, topic in list(fetch.session.topics.items()):
         count, _ = _count(fetch, topic_id, topic)
         if count and topic.active:
@@ -186,9 +185,9 @@ def _must_wait(fetch: _Fetch) -> Work[bool]:
             for index, is_in in list(topic.partitions.items()):
                 if is_in and 0 <= index < count:
                     return True
-                if pace.is_over(1):
+                if budget.spend(1):
                     yield
-        if pace.is_over(1):
+        if budget.spend(1):
             yield
     return False
 
@@ -238,7 +237,7 @@ def _answered(fetch: _Fetch) -> Work[ShareFetchResponse]:
         return response
     found: dict[bytes, dict[int, ErrorCode]] = {}
     takes_records = _takes_records(fetch.request)
-    pace = Pace()
+    budget = StepBudget()
     for topic_id, topic in list(session.topics.items()):
         count, error = _count(fetch, topic_id, topic)
         named = topic.partitions if fetch.is_first or not topic.are_all_below(count) else topic.pending
@@ -252,11 +251,11 @@ def _answered(fetch: _Fetch) -> Work[ShareFetchResponse]:
                 elif takes_records and (fetch.is_first or index in topic.pending):
                     of_topic[index] = ErrorCode.NONE
                     topic.pending.discard(index)
-            if pace.is_over(1):
+            if budget.spend(1):
                 yield
         if of_topic:
             found[topic_id] = of_topic
-        if pace.is_over(1):
+        if budget.spend(1):
             yield
     return (yield from _response(fetch, found))
 
@@ -264,13 +263,13 @@ def _answered(fetch: _Fetch) -> Work[ShareFetchResponse]:
 def _response(fetch: _Fetch, found: dict[bytes, dict[int, ErrorCode]]) -> Work[ShareFetchResponse]:
     """Return the response with the errors of partitions, and the outcomes of acknowledgements beside them."""
     topics: list[ShareFetchableTopicResponse] = []
-    pace = Pace()
+    budget = StepBudget()
     for topic_id in [*found, *(topic_id for topic_id in fetch.outcomes if topic_id not in found)]:
         outcomes, errors = fetch.outcomes.get(topic_id, {}), found.get(topic_id, {})
         partitions: list[PartitionData] = []
         for index in [*errors, *(index for index in outcomes if index not in errors)]:
             partitions.append(_partition(index, errors.get(index, ErrorCode.NONE), outcomes.get(index, DONE)))
-            if pace.is_over(1):
+            if budget.spend(1):
                 yield
         topics.append(ShareFetchableTopicResponse(topic_id, partitions))
     lock_ms = fetch.node.share_lock_ms(fetch.session.key.group_id)

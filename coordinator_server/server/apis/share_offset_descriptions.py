@@ -20,8 +20,7 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import OPERATION_ERRORS, CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
-from coordinator_server.server.apis.acknowledgements import Pace
-from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.apis.lists import UNITS_PER_STEP, StepBudget
 from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
@@ -153,11 +152,11 @@ class _Description:
             self._put(place, _Answered(described, {}))
             return
         summaries = _Summaries(self._node, asked.group_id, partial(self._summarized, place, described))
-        pace = Pace()
+        budget = StepBudget()
         for topic_id, partitions in described.partitions.items():
             for index in partitions:
                 summaries.add((topic_id, index))
-                if pace.is_over(1):
+                if budget.spend(1):
                     yield
         summaries.send()
 
@@ -199,12 +198,12 @@ class _Answered(NamedTuple):
     def group(self) -> Work[DescribeShareGroupOffsetsResponseGroup]:
         """Return the answer, in steps."""
         topics: list[DescribeShareGroupOffsetsResponseTopic] = []
-        pace = Pace()
+        budget = StepBudget()
         for topic_id, indexes in self.described.partitions.items():
             partitions: list[DescribeShareGroupOffsetsResponsePartition] = []
             for index in indexes:
                 partitions.append(_partition(index, self.summaries.get((topic_id, index))))
-                if pace.is_over(1):
+                if budget.spend(1):
                     yield
             topics.append(DescribeShareGroupOffsetsResponseTopic(self.described.names[topic_id], topic_id, partitions))
         return DescribeShareGroupOffsetsResponseGroup(self.described.group_id, topics + self.described.others)

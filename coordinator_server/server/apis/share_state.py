@@ -15,6 +15,7 @@ from coordinator_server.machine.errors import OPERATION_ERRORS
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
+from coordinator_server.server.apis.lists import StepBudget
 from coordinator_server.server.exchange.api_row import ApiRow, ShortWay
 from coordinator_server.server.exchange.exchange import Exchange
 from coordinator_server.server.exchange.steps import Work, at_once
@@ -209,14 +210,13 @@ def _run(
 ) -> Work[None]:
     """Run the operations of a request, in steps."""
     share_shard, runtime = node.share_shard, node.share_states
-    left = BATCHES_PER_STEP
+    budget = StepBudget(BATCHES_PER_STEP)
     for name, request in named:
         reply = answer.expect(*topic_and_partition_of(name))
         runtime.write(share_shard[name], operation, context, request, reply)
-        left -= BATCHES_PER_PARTITION + (len(request.rows) // ROW_BYTES if isinstance(request, Write) else 0)
-        if left <= 0:
+        batches = len(request.rows) // ROW_BYTES if isinstance(request, Write) else 0
+        if budget.spend(BATCHES_PER_PARTITION + batches):
             yield
-            left = BATCHES_PER_STEP
     answer.count()
 
 

@@ -57,7 +57,7 @@ STREAMS_HEARTBEAT: Final = WriteOperation("streams-group-heartbeat", GroupShard.
 _DESCRIPTION: Final = GroupDescription(StreamsGroupDescribeResponse, DescribedGroup, STREAMS)
 _HIDDEN: Final = "The described group uses topics that the client is not authorized to describe."
 # The number of topics of which an answer says why they could not be created.
-_MOST_TOLD: Final = 3
+_MOST_LISTED: Final = 3
 
 
 def streams_group_heartbeat(
@@ -115,9 +115,9 @@ def _create_missing(
         node.catalog.write(CREATE_TOPICS, context, creation, done)
     if not failures:
         return answer.response
-    told = [f"{name} ({message})" for name, message in failures.items()]
-    listed = ", ".join(told[:_MOST_TOLD])
-    more = f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else ""
+    failed = [f"{name} ({message})" for name, message in failures.items()]
+    listed = ", ".join(failed[:_MOST_LISTED])
+    more = f" and {len(failed) - _MOST_LISTED} more" if len(failed) > _MOST_LISTED else ""
     return _with_detail(answer.response, f"Creation failed: {listed}{more}.")
 
 

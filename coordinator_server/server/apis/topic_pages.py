@@ -5,7 +5,7 @@ from __future__ import annotations
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.security.authorizer import Verdicts
-from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.apis.lists import UNITS_PER_STEP, StepBudget
 from coordinator_server.server.apis.refusals import each_refused
 from coordinator_server.server.cluster.view import NO_NODE
 from coordinator_server.server.exchange.api_row import ApiRow
@@ -111,14 +111,12 @@ class _Page:
 
 
 def _fill_in_steps(page: _Page, names: list[str]) -> Work[DescribeTopicPartitionsResponse]:
-    left = UNITS_PER_STEP
+    budget = StepBudget()
     for name in names:
         if page.is_full(name):
             break
-        left -= UNITS_PER_TOPIC + page.add(name)
-        if left <= 0:
+        if budget.spend(UNITS_PER_TOPIC + page.add(name)):
             yield
-            left = UNITS_PER_STEP
     return page.response
 
 

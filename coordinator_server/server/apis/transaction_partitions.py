@@ -14,7 +14,7 @@ from coordinator_server.kinds import KINDS
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
-from coordinator_server.server.apis.lists import UNITS_PER_STEP
+from coordinator_server.server.apis.lists import UNITS_PER_STEP, StepBudget
 from coordinator_server.server.apis.transactions import shard_of, transaction_error
 from coordinator_server.server.exchange.api_row import ApiRow, Touched
 from coordinator_server.server.exchange.exchange import Exchange
@@ -99,17 +99,15 @@ class _Additions:
         """Check the partitions of each transaction, and add them or look for them, in steps."""
         self._check_size()
         yield
-        left = UNITS_PER_STEP
+        budget = StepBudget()
         for asked, result in zip(self._transactions, self._results, strict=True):
             checked = _checked(self._node, self._context, asked.topics)
             if any(error != ErrorCode.NONE for error in checked.values()):
                 self._answered(result, _results({each: error or _NOT_ATTEMPTED for each, error in checked.items()}))
             else:
                 self._begin(asked, frozenset(checked), result)
-            left -= UNITS_PER_TRANSACTION + len(checked)
-            if left <= 0:
+            if budget.spend(UNITS_PER_TRANSACTION + len(checked)):
                 yield
-                left = UNITS_PER_STEP
         self._count()
 
     def _check_size(self) -> None:
