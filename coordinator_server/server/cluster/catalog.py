@@ -1,5 +1,5 @@
-"""The catalog: topics, settings, users, ACLs and quotas, which all loops share, and its replication from loop 0,
-which owns its log.
+"""The catalog: topics, settings, users, ACLs and quotas, which all loops share, and its replication from the loop
+that owns its log, the controller.
 
 A change is answered when it is durable and every loop that may answer clients has it:
 
@@ -9,7 +9,7 @@ A change is answered when it is durable and every loop that may answer clients h
 A follower is a loop that replicates this log. Compaction removes the records of deleted topics and their tombstones. So a
 follower whose next offset is below the end of the newest layer gets the whole log and starts over. One that starts serves clients
 when it has caught up. One whose link is lost may go on serving what it knows: it is waited for as if it were attached
-(``followers.py``). When loop 0 is restarted while others serve clients, these are ``expected``.
+(``followers.py``). Loops that may serve clients when an owner begins are ``expected``: it waits for them, too.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Catalog(Protocol):
 
 
 class OwnCatalog:
-    """The catalog of loop 0, and of a server with one loop."""
+    """The catalog of its owner, and of a server with one loop."""
 
     def __init__(
         self,

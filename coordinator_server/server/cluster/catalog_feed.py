@@ -40,7 +40,7 @@ _RETRY_S: Final = 0.02
 
 
 class FeedServer:
-    """Loop 0's end. Start it when the catalog is loaded."""
+    """The owner's end. Start it when the catalog is loaded."""
 
     def __init__(self, transport: LinkTransport, catalog: OwnCatalog, *, has_provenance: bool) -> None:
         self._transport = transport
@@ -83,7 +83,7 @@ class _Sender(Protocol):
 
 
 class Session:
-    """The connection of a different loop on loop 0: the catalog's Follower.
+    """The connection of a different loop to the owner: the catalog's Follower.
 
     ``peer`` is the loop or node that has proven its id, or None if its word is enough.
     """

@@ -1,12 +1,12 @@
-"""The replica of the catalog on a loop that does not own its log: the same state machine, fed with records from loop 0.
+"""The replica of the catalog on a loop that does not own its log: the same state machine, fed with the owner's records.
 
     apart ──connected, caught up──► current ──link lost──► apart
 
-While apart, a loop serves requests from the topics it has, and answers that it cannot decide about unknown topics. Before loop 0
-answers a change it waits for this loop, whether it is apart or not. Between nodes it does so until this one's lease is over; then
-this node answers nobody, until it has a new one. If compaction has removed records that the loop missed, loop 0 sends the whole
-log, and the loop uses its old image until it has received all of it. Every change is forwarded to loop 0. No I/O: catalog_feed.py
-transports the messages.
+While apart, a loop serves requests from the topics it has, and answers that it cannot decide about unknown topics. Before the
+owner answers a change it waits for this loop, whether it is apart or not. Between nodes it does so until this one's lease is over;
+then this node answers nobody, until it has a new one. If compaction has removed records that the loop missed, the owner sends the
+whole log, and the loop uses its old image until it has received all of it. Every change is forwarded to the owner. No I/O:
+catalog_feed.py transports the messages.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Q = TypeVar("Q")
 R = TypeVar("R")
 P = ParamSpec("P")
 
-# Longer than loop 0 waits for a stuck loop by default, shorter than clients wait for an answer.
+# Longer than the owner waits for a stuck loop by default, shorter than clients wait for an answer.
 ANSWER_S: Final = 10.0
 RENEWALS: Final = 4
 """So often a lease is renewed in its length."""
@@ -76,10 +76,10 @@ class _Image:
 
 
 class CatalogReplica:
-    """The catalog as replicated from loop 0. ``who`` is this process; ``new_shard`` makes an empty catalog.
+    """The catalog as replicated from the owner. ``who`` is this process; ``new_shard`` makes an empty catalog.
 
-    ``gate`` has the lease for answers from the replica, which ends only if loop 0 says for how long it is granted. ``diverged`` is
-    called if the replicated records are not a prefix of loop 0's log. The replica is invalid then.
+    ``gate`` has the lease for answers from the replica, which ends only if the owner says for how long it is granted.
+    ``diverged`` is called if the replicated records are not a prefix of the owner's log. The replica is invalid then.
     """
 
     def __init__(
@@ -114,12 +114,12 @@ class CatalogReplica:
         self._show(_Image(new_shard()))
 
     def notify(self, notices: Notices) -> None:
-        """Call these as on loop 0, before a change is acknowledged; not with topics deleted before the first Attached."""
+        """Call these as at the owner, before a change is acknowledged; not with topics deleted before the first Attached."""
         self._notices = notices
 
     @property
     def is_current(self) -> bool:
-        """Whether this loop is attached to loop 0 and has caught up."""
+        """Whether this loop is attached to the owner and has caught up."""
         return self._send is not None and self._current_from is not None and self._known.next_offset >= self._current_from
 
     @property
@@ -138,9 +138,9 @@ class CatalogReplica:
     def write(
         self, operation: WriteOperation[CatalogShard, Q, R], context: RequestContext, request: Q, reply: Reply[R], /
     ) -> None:
-        """Forward a change to loop 0.
+        """Forward a change to the owner.
 
-        ``reply`` fails with NOT_CONTROLLER if loop 0 is not connected, and with REQUEST_TIMED_OUT if it does not answer: the
+        ``reply`` fails with NOT_CONTROLLER if the owner is not connected, and with REQUEST_TIMED_OUT if it does not answer: the
         change may have been made then.
         """
         if self._send is None:
@@ -157,7 +157,7 @@ class CatalogReplica:
     # Called by the link.
 
     def connected(self, send: Send) -> None:
-        """Subscribe to the log. Called when the link to loop 0 is connected."""
+        """Subscribe to the log. Called when the link to the owner is connected."""
         self._send = send
         if self._known.at != LATEST:
             self._incoming = _Image(self._new_shard())
@@ -184,13 +184,13 @@ class CatalogReplica:
         self._lease.end()
 
     def disconnected(self) -> None:
-        """Fail all forwarded changes, whose outcomes are unknown. Called when the link to loop 0 has ended."""
+        """Fail all forwarded changes, whose outcomes are unknown. Called when the link to the owner has ended."""
         self._send = self._current_from = self._incoming = None
         for asked in list(self._asked):
             self._give_up(asked)
 
     def received(self, message: FromOwner) -> None:
-        """Process a message from loop 0."""
+        """Process a message from the owner."""
         match message:
             case Records():
                 self._learn(message)
@@ -224,7 +224,7 @@ class CatalogReplica:
         image.shard.on_removed = self._deleted.append
 
     def _attached(self, end: int) -> None:
-        """Finish the initial transfer: loop 0 has sent all records before ``end``, except those removed by compaction."""
+        """Finish the initial transfer: the owner has sent all records before ``end``, except those removed by compaction."""
         if end < self._known.next_offset:
             self._diverged(f"the catalog's log ends at offset {end}, and had got to {self._known.next_offset} before")
             return

@@ -91,7 +91,7 @@ class Courier:
         self._here: Destinations
         self._others: OtherLoops | None = None
         self.epochs = Epochs(lambda: nodes.view.owners)
-        # No message is sent to another loop (cut.py).
+        # No message is sent to another loop (server/control/cut.py).
         self.is_held = False
 
     def deliver_to(self, here: Destinations) -> None:

@@ -1,6 +1,7 @@
 """The messages between loops.
 
-``cluster.sock`` connects loop 0 and each other loop (catalog_feed.py). ``loop-N.sock`` connects any two loops (neighbours.py).
+``cluster.sock`` connects the catalog's owner and each other loop (catalog_feed.py), ``loop-N.sock`` any two loops
+(neighbours.py).
 """
 
 from __future__ import annotations
