@@ -31,8 +31,6 @@ log = structlog.get_logger(__name__)
 
 MOST_CLOCK_DIFFERENCE_MS: Final = 10_000
 """A node whose clock is further from the store's takes no shards: the times of their logs would jump."""
-
-
 HASTE: Final = 5
 """So much more often a node looks at the rows while shards move."""
 MOST_LEAVING: Final = 8

@@ -68,23 +68,23 @@ class _Asked(NamedTuple):
 class LoopProcess:
     """One process of a loop.
 
-    ``moved`` is called when its stage changes, ``turned`` when it answers a ping, and ``died`` with its exit code. The number
-    of a signal is negative, as in subprocess.
+    ``stage_changed`` is called when its stage changes, ``ping_answered`` when it answers a ping, and ``died`` with its exit code.
+    The number of a signal is negative, as in subprocess.
     """
 
     def __init__(
         self,
         loop: int,
-        moved: Callable[[LoopProcess], None],
+        stage_changed: Callable[[LoopProcess], None],
         died: Callable[[LoopProcess, int], None],
-        turned: Callable[[LoopProcess], None],
+        ping_answered: Callable[[LoopProcess], None],
     ) -> None:
         self.loop = loop
         self.stage = Stage.STARTING
         self.prepared: Prepared | None = None
-        self._moved = moved
+        self._stage_changed = stage_changed
         self._died = died
-        self._turned = turned
+        self._ping_answered = ping_answered
         self._link: Link[FromLoop] = Link(FromLoop, self._received, self._lost)
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -171,16 +171,16 @@ class LoopProcess:
     def _received(self, message: FromLoop) -> None:
         match message:
             case Recovered():
-                self._move(Stage.RECOVERED)
+                self._enter(Stage.RECOVERED)
             case Prepared():
                 self.prepared = message
-                self._move(Stage.PREPARED)
+                self._enter(Stage.PREPARED)
             case Listening():
-                self._move(Stage.LOADING)
+                self._enter(Stage.LOADING)
             case Serving():
-                self._move(Stage.SERVING)
+                self._enter(Stage.SERVING)
             case Pong():
-                self._turned(self)
+                self._ping_answered(self)
             case AnswerPiece(id=asked_id, json=piece):
                 if asked_id in self._asked:
                     self._asked[asked_id].pieces.append(piece)
@@ -188,9 +188,9 @@ class LoopProcess:
                 if asked_id in self._asked and not self._asked[asked_id].done.done():
                     self._asked[asked_id].done.set_result(None)
 
-    def _move(self, stage: Stage) -> None:
+    def _enter(self, stage: Stage) -> None:
         self.stage = stage
-        self._moved(self)
+        self._stage_changed(self)
 
     def _lost(self) -> None:
         self.stage = Stage.GONE

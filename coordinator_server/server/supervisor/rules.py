@@ -15,7 +15,6 @@ WINDOW_S: Final = 60.0
 # Exit codes after which a restart would fail again (failing disk, damaged log). The process has logged the reason.
 FINAL_CODES: Final = frozenset({1, 2})
 
-
 # Number of checks of a loop within its time limit for an answer.
 _LOOKS: Final = 5
 

@@ -136,14 +136,14 @@ class ShardMoves:
         """Let all loops use a view, its new owner after the others. One that is down gets it when it is started."""
         self.view = view
         request = {"op": USE_VIEW, "view": _ENCODE(view)}
-        await asyncio.gather(*(_told(each, request) for each in self._processes.values() if each is not last))
-        await _told(last, request)
+        await asyncio.gather(*(_send_view(each, request) for each in self._processes.values() if each is not last))
+        await _send_view(last, request)
 
     async def _give_back(self, shard: ShardId, target: LoopProcess, former: LoopProcess, ends: Sequence[ShardEnd]) -> None:
         """Let the former owner go on. If it is down, or dies of this, its next process owns the shard and recovers it."""
         # The epoch and the version of the move that failed may be known already.
         view = self.view = self._with_owner(shard, former.loop, 2)
-        await _told(target, {"op": USE_VIEW, "view": _ENCODE(view)})
+        await _send_view(target, {"op": USE_VIEW, "view": _ENCODE(view)})
         try:
             if former.is_up:
                 await _step(former, {"op": TAKE, "shards": [shard], "ends": ends})
@@ -156,7 +156,7 @@ class ShardMoves:
         await self._use(view, last=former)
 
 
-async def _told(process: LoopProcess, request: Mapping[str, Any]) -> None:
+async def _send_view(process: LoopProcess, request: Mapping[str, Any]) -> None:
     """Let a loop use a view. One that is down, or does not use it, gets it when it is started."""
     try:
         if process.is_up:

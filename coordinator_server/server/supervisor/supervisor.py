@@ -49,7 +49,6 @@ from coordinator_server.server.wire.ports import bind_listeners, close_sockets
 
 log = structlog.get_logger(__name__)
 
-
 # Within this time a loop says how it is, unless it hangs or is very busy.
 SOON_S: Final = 2.0
 NO_ANSWER: Final = "no-answer"
@@ -175,7 +174,7 @@ class Supervisor:
     # Lifecycle of a loop.
 
     async def _start(self, loop: int) -> None:
-        process = LoopProcess(loop, self._moved, self._died, self._watch.answered)
+        process = LoopProcess(loop, self._stage_changed, self._died, self._watch.answered)
         sockets = tuple(tuple(each.fileno() for each in loops[loop]) for loops in self._sockets)
         serving = tuple(each.loop for each in self._processes.values() if each.is_watched)
         order = StartLoop(
@@ -197,7 +196,7 @@ class Supervisor:
         await process.connect(order)
         log.info("loop-started", loop=loop, pid=process.pid, port=self.ports[0][loop], starts=self._starts[loop])
 
-    def _moved(self, process: LoopProcess) -> None:
+    def _stage_changed(self, process: LoopProcess) -> None:
         stages = [each.stage for each in self._processes.values()]
         if process.stage is Stage.PREPARED:
             if self._is_open:
