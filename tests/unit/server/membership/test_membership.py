@@ -136,6 +136,17 @@ def test_a_silent_node_is_marked_dead_and_then_its_shards_are_taken(node: Node, 
     assert node.membership.me == Member(1, 2)
 
 
+def test_a_node_whose_renewal_is_refused_drops_everything_at_once(node: Node, database: Database) -> None:
+    """It does not wait until it reads in the rows why: others may have its shards."""
+    database.membership.mark_dead(ONE, None)
+    node.now_ms += 200
+    node.membership.tick()
+    renewal, _read = node.sent
+    renewal()
+
+    assert (node.hosted, node.membership.me, node.membership.may_answer) == ({}, None, False)
+
+
 def test_the_silence_of_a_store_is_nobodys(node: Node, database: Database) -> None:
     """A node that could not read for long begins to wait anew."""
     other = Node(2, database)
