@@ -3,8 +3,9 @@
 Writes need no lease: the log accepts them from the owner alone. Reads, writes without records, repeated answers and heartbeats do:
 whoever has owned a shard may not know that it has a later owner.
 
-    lease of the shards     it is over: every shard refuses with NOT_COORDINATOR, until it is renewed
-    lease of the catalog    it is over: ACLs and users may have changed, so connections are closed
+    lease of the shards     it is over: every shard refuses with NOT_COORDINATOR, also messages of other shards, until it is renewed
+    lease of the catalog    it is over: ACLs and users may have changed
+    either of them          it is over: connections are closed, so a node that is marked dead answers nobody (decision 109)
 
 A process whose shards nobody else can take, and whose catalog waits for it, has no lease that ends, and compares nothing. A machine
 that was suspended has spent the time: CLOCK_BOOTTIME goes on, where CLOCK_MONOTONIC stands still.
@@ -23,13 +24,12 @@ NEVER: Final = 1 << 62
 
 class Lease:
     """One right to answer. ``ends_ms`` is on CLOCK_BOOTTIME. ``ended`` and ``renewed`` are called when it is over, and when it is
-    not any more. The lease of the catalog ``stops_requests``.
+    not any more.
     """
 
-    def __init__(self, gate: Gate, ended: Callable[[], None], renewed: Callable[[], None], *, stops_requests: bool) -> None:
+    def __init__(self, gate: Gate, ended: Callable[[], None], renewed: Callable[[], None]) -> None:
         self.ends_ms = NEVER
         self.is_over = False
-        self.stops_requests = stops_requests
         self._gate = gate
         self._ended = ended
         self._renewed = renewed
@@ -75,18 +75,11 @@ class Gate:
         self.is_limited = False
         self._ends_ms = NEVER
         self._is_open = True
-        self._needs_all = False
         self._leases: list[Lease] = []
 
-    def lease(
-        self,
-        ended: Callable[[], None] = lambda: None,
-        renewed: Callable[[], None] = lambda: None,
-        *,
-        stops_requests: bool = False,
-    ) -> Lease:
+    def lease(self, ended: Callable[[], None] = lambda: None, renewed: Callable[[], None] = lambda: None) -> Lease:
         """Return a new lease, which does not end until its first call."""
-        lease = Lease(self, ended, renewed, stops_requests=stops_requests)
+        lease = Lease(self, ended, renewed)
         self._leases.append(lease)
         return lease
 
@@ -96,11 +89,6 @@ class Gate:
             self.look()
         return self._is_open
 
-    def note_role(self, *, is_leading: bool) -> None:
-        """Note whether this process has the catalog itself: ACLs and users are right then while it has all its leases."""
-        self._needs_all = is_leading
-        self.look()
-
     def look(self) -> None:
         """Compare all leases with the clock."""
         now_ms = self.boot_ms()
@@ -108,7 +96,7 @@ class Gate:
             lease.compare(now_ms)
         self.is_limited = any(lease.ends_ms != NEVER for lease in self._leases)
         self._ends_ms = min((lease.ends_ms for lease in self._leases if not lease.is_over), default=NEVER)
-        self._is_open = not any(lease.is_over and (lease.stops_requests or self._needs_all) for lease in self._leases)
+        self._is_open = not any(lease.is_over for lease in self._leases)
 
 
 def _stands_still() -> int:

@@ -146,7 +146,6 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
         changes=changes,
         retention_worker=environment.make_worker and environment.make_worker(),
         has_cleaner=place is None and shared is None and environment.has_tools,
-        is_node=shared is not None,
     )
     apis = logged(environment.alter_apis(served_apis(hosting.node)))
     sasl = open_login(base, wire, cluster, specs=site.specs, apis=apis, failed=guard.not_known)

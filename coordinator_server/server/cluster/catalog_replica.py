@@ -92,9 +92,8 @@ class CatalogReplica:
         gate: Gate,
     ) -> None:
         self._who = who
-        self._gate = gate
         self._boot_ms = gate.boot_ms
-        self._lease = gate.lease(stops_requests=True)
+        self._lease = gate.lease()
         self._new_shard = new_shard
         self._serde = serde
         self._call_later = call_later
@@ -173,7 +172,6 @@ class CatalogReplica:
 
     def note_role(self, *, is_leading: bool, has_leases: bool) -> None:
         """Need a lease as a follower, once it is granted, if followers have leases. The owner has that of its shards."""
-        self._gate.note_role(is_leading=is_leading)
         if is_leading:
             self._lease.lift()
         elif has_leases:

@@ -103,12 +103,10 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
     changes: TopicChanges,
     retention_worker: Worker | None,
     has_cleaner: bool,
-    is_node: bool = False,
 ) -> Hosting:
     """Create the runtimes of this loop, and let them follow its catalog. No shard is loaded yet.
 
-    ``changes`` has the topics that the catalog's records change. Without a worker retention has the log's own. A node whose lease
-    is over answers no requests: it may be marked dead, and no change of the catalog waits for it then.
+    ``changes`` has the topics that the catalog's records change. Without a worker retention has the log's own.
     """
     loop, config, store, services, clock = base.loop, base.config, base.store, base.services, base.clock
     meta, catalog, timers = store.meta, cluster.catalog, base.timers()
@@ -171,9 +169,7 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         moves=Moves(hosted, cluster.nodes, store, services.flusher.after_submit, cluster.roles),
         retention=open_retention(store, config, clock, retention_worker),
         cleaner=Cleaner(config.live, base.data_dir, partial(end_offsets, store.seal)) if has_cleaner else None,
-        lease=base.gate.lease(
-            partial(_suspend, runtimes, topics), partial(_resume, runtimes, topics, cluster), stops_requests=is_node
-        ),
+        lease=base.gate.lease(partial(_suspend, runtimes, topics), partial(_resume, runtimes, topics, cluster)),
     )
 
 

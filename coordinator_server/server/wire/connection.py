@@ -353,7 +353,9 @@ class Connection(asyncio.Protocol):
     def may_answer(self) -> bool:
         """Return whether this process may answer requests now. If not, close the connection: the client goes elsewhere."""
         if not self._gate.is_open():
-            self.refuse(LeaseOver("this node does not hear from its controller: ACLs and users may have changed"))
+            self.refuse(
+                LeaseOver("this node does not hear from its controller or its store: others may have changed ACLs and users")
+            )
             return False
         return True
 
