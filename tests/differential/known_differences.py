@@ -53,12 +53,21 @@ def _orders_subtopologies_by_table(step: Step) -> bool:
     return step.asked.api == "stream" and all("Tasks[" in each.path for each in step.unlike) and "11:" in step.before[0]
 
 
+def _gives_tasks_again(step: Step) -> bool:
+    """Row 122: a member has lost an answer, or says so."""
+    names = {each.path.rpartition(".")[2] for each in step.unlike}
+    said = step.kafka_said or {}
+    return step.asked.api == "stream" and names == {"activeTasks", "standbyTasks", "warmupTasks"} and said["activeTasks"] is None
+
+
 class Known(NamedTuple):
     """One row of the table of docs/differences.md; ``when`` are its words."""
 
     when: str
     is_parked_apart: Callable[[Step], bool] = _never
     is_told_apart: Callable[[Step], bool] = _never
+    is_told_more: Callable[[Step], bool] = _never
+    """Ours says more than Kafka, and nothing else differs: the script goes on."""
 
 
 def _is_only_ours(step: Step, apis: set[str], error: ErrorCode) -> bool:
@@ -298,6 +307,11 @@ KNOWN: Final[dict[int, Known]] = {
     120: Known(
         "two subtopologies of a member have ids with the same place in a hash table, as `0` and `11`",
         is_told_apart=_orders_subtopologies_by_table,
+    ),
+    122: Known(
+        "a member of a streams group has the epoch before, because it has lost an answer, or says that it has other tasks than it "
+        "was given",
+        is_told_more=_gives_tasks_again,
     ),
     OUTLIVING: Known("the last offset of a group without a record of its own is deleted"),
 }

@@ -237,11 +237,17 @@ class Lockstep:
                 raise self._difference(f"{late.name} leaves {ours} parked; the other answers {answered.answer}") from None
 
     def _explain(self, line: str, unlike: list[Unlike], answers: list[dict[int, Any]]) -> None:
-        """Raise Ended when the difference is listed, or is a choice that Kafka leaves to a hash map; else Difference."""
+        """Raise Ended when the difference is listed, or is a choice that Kafka leaves to a hash map; else Difference.
+
+        Return if ours only says more, as is listed.
+        """
         step = Step(
             line, self.ours.sent[-1], self.kafka.sent[-1], self.ours.sent[-1], self.kafka.sent[-1].answer, unlike, self._played
         )
         for number, known in KNOWN.items():
+            if known.is_told_more(step):
+                self._seen[number] += 1
+                return
             if known.is_told_apart(step):
                 self._seen[number] += 1
                 raise Ended(f"difference {number}")

@@ -92,5 +92,15 @@ def owned_tasks(request: StreamsGroupHeartbeatRequest) -> TaskAssignment | None:
     return TaskAssignment(*(read_tasks(kind or ()) for kind in kinds))
 
 
+def says_otherwise(request: StreamsGroupHeartbeatRequest, member: StreamsGroupMember) -> bool:
+    """Return whether the request says which tasks the member owns, and these are not those that it was given."""
+    owned = owned_tasks(request)
+    if owned is None:
+        return False
+    has = member.tasks.assigned
+    kinds = ((owned.active, {name: list(epochs) for name, epochs in has.active.items()}), (owned.standby, has.standby))
+    return any({name: tasks for name, tasks in said.items() if tasks} != given for said, given in kinds)
+
+
 def _invalid(message: str) -> CoordinatorError:
     return CoordinatorError(ErrorCode.INVALID_REQUEST, message)
