@@ -18,14 +18,14 @@ from coordinator_server.group.assign.target import change_targets
 from coordinator_server.group.common.counts import recount
 from coordinator_server.group.common.settings import ShareSettings
 from coordinator_server.group.group_type import ExpiryRule, GroupContext, SharedTables
-from coordinator_server.group.modern.background_target import BackgroundTargets, TargetRules
+from coordinator_server.group.modern.background_target import TargetRules
 from coordinator_server.group.modern.context import ModernContext
 from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.modern.epoch import is_compared, next_epoch
 from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.group_table import GroupTable, put_head
 from coordinator_server.group.modern.groups_by_topic import GroupServices
-from coordinator_server.group.modern.leave import Removal, expire_session, remove_members
+from coordinator_server.group.modern.leave import Removal, remove_members
 from coordinator_server.group.modern.log_lines import with_epoch_line
 from coordinator_server.group.modern.membership import fenced_epoch, unknown_member
 from coordinator_server.group.modern.records import GroupRecords, TargetForm
@@ -254,11 +254,8 @@ class CrewType(ModernType[Crew, CrewContext]):
     name = "crew"
 
     def __init__(self, context: GroupContext, tables: SharedTables) -> None:
-        groups = GroupTable(tables.registry, Crew, {streams.StreamsGroupTopologyKey: put_head})
-        super().__init__(groups, CrewContext(groups, context))
-        rules = TargetRules(COMPUTE_TARGETS, INLINE_MAX_SIZE, partial(_described_for_task, self.context))
-        self.context.background = BackgroundTargets(groups, self.context, rules)
-        self.context.on_session_end = partial(expire_session, self.context, fence)
+        own = CrewContext(GroupTable(tables.registry, Crew, {streams.StreamsGroupTopologyKey: put_head}), context)
+        super().__init__(own, TargetRules(COMPUTE_TARGETS, INLINE_MAX_SIZE, partial(_described_for_task, own)), fence)
 
     def admit_commit(self, request: Any, api_version: int, *, is_transactional: bool) -> NoReturn:
         raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND)

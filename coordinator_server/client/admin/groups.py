@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 from coordinator_server.client.admin.cluster import Cluster, check, error_of
 from coordinator_server.client.consumer.subscription import decode_assignment, decode_subscription
@@ -108,21 +109,13 @@ async def describe_groups(cluster: Cluster, group_ids: Iterable[str]) -> dict[st
     """
     left = list(dict.fromkeys(group_ids))
     found: dict[str, Description] = {}
-    if await cluster.serves(ConsumerGroupDescribeRequest):
-        answers = await cluster.ask_coordinators(left, ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, _codes)
-        found |= {each.group_id: _consumer(node, each) for node, answer in answers for each in answer.groups if _is_there(each)}
-        left = [each for each in left if each not in found]
-    if left:
-        of_classic = await cluster.ask_coordinators(left, DescribeGroupsRequest, DescribeGroupsResponse, _codes)
-        found |= {each.group_id: _classic(node, each) for node, answer in of_classic for each in answer.groups if _is_there(each)}
-        left = [each for each in left if each not in found]
-    if left and await cluster.serves(ShareGroupDescribeRequest):
-        of_share = await cluster.ask_coordinators(left, ShareGroupDescribeRequest, ShareGroupDescribeResponse, _codes)
-        found |= {each.group_id: _share(node, each) for node, answer in of_share for each in answer.groups if _is_there(each)}
-        left = [each for each in left if each not in found]
-    if left and await cluster.serves(StreamsGroupDescribeRequest):
-        of_streams = await cluster.ask_coordinators(left, StreamsGroupDescribeRequest, StreamsGroupDescribeResponse, _codes)
-        found |= {each.group_id: _streams(node, each) for node, answer in of_streams for each in answer.groups if _is_there(each)}
+    for kind in _DESCRIBED:
+        if left and await cluster.serves(kind.request):
+            answers = await cluster.ask_coordinators(left, kind.request, kind.response, _codes)
+            found |= {
+                each.group_id: kind.read(node, each) for node, answer in answers for each in answer.groups if _is_there(each)
+            }
+            left = [each for each in left if each not in found]
     return dict(sorted(found.items()))
 
 
@@ -157,101 +150,63 @@ async def remove_member(cluster: Cluster, group: Description, member: Member, re
             lambda answer: [answer.error_code],
         )
         return error_of(what, left.error_code or left.members[0].error_code)
-    if group.type == SHARE:
-        beat = await cluster.ask_coordinator(
-            group.group_id,
-            ShareGroupHeartbeatRequest(group.group_id, member.member_id, LEAVES),
-            ShareGroupHeartbeatResponse,
-            lambda answer: [answer.error_code],
-        )
-        return error_of(what, beat.error_code, beat.error_message)
-    if group.type == STREAMS:
-        streams_beat = await cluster.ask_coordinator(
-            group.group_id,
-            StreamsGroupHeartbeatRequest(group.group_id, member.member_id, LEAVES),
-            StreamsGroupHeartbeatResponse,
-            lambda answer: [answer.error_code],
-        )
-        return error_of(what, streams_beat.error_code, streams_beat.error_message)
-    request = ConsumerGroupHeartbeatRequest(group.group_id, member.member_id, LEAVES, member.instance_id)
-    answer = await cluster.ask_coordinator(
-        group.group_id, request, ConsumerGroupHeartbeatResponse, lambda answer: [answer.error_code]
-    )
+    request_type, response_type = _HEARTBEATS[group.type]
+    request = request_type(group_id=group.group_id, member_id=member.member_id, member_epoch=LEAVES)
+    if group.type == CONSUMER:
+        request.instance_id = member.instance_id
+    answer = await cluster.ask_coordinator(group.group_id, request, response_type, lambda answer: [answer.error_code])
     return error_of(what, answer.error_code, answer.error_message)
 
 
-def _codes(
-    answer: ConsumerGroupDescribeResponse | DescribeGroupsResponse | ShareGroupDescribeResponse | StreamsGroupDescribeResponse,
-) -> list[int]:
+def _codes(answer: Any) -> list[int]:
     return [each.error_code for each in answer.groups]
 
 
-def _is_there(
-    group: consumer.DescribedGroup | classic.DescribedGroup | share.DescribedGroup | streams.DescribedGroup,
-) -> bool:
+def _is_there(group: Any) -> bool:
     """Return whether it is a group of that type. Before version 6, DescribeGroups calls one that does not exist Dead."""
     if group.error_code in _ABSENT:
         return False
     check(f"description of group {group.group_id}", group.error_code, group.error_message)
-    return group.group_state != DEAD
+    state: str = group.group_state
+    return state != DEAD
 
 
-def _consumer(node_id: int, group: consumer.DescribedGroup) -> Description:
-    members = [
+def _newer(group_type: str, of_type: Callable[[Any], Mapping[str, Any]], node_id: int, group: Any) -> Description:
+    """Return a group of one of the newer types. ``of_type`` returns what a member of that type has beside what all have."""
+    found = [
         Member(
-            each.member_id,
-            each.instance_id,
-            each.client_id,
-            each.client_host,
-            each.member_epoch,
-            each.rack_id,
-            tuple(each.subscribed_topic_names),
-            each.subscribed_topic_regex or None,
-            _partitions(each.assignment),
-            _partitions(each.target_assignment),
-            None if each.member_type < 0 else each.member_type == 0,
+            member_id=each.member_id,
+            client_id=each.client_id,
+            client_host=each.client_host,
+            epoch=each.member_epoch,
+            rack_id=each.rack_id,
+            **of_type(each),
         )
         for each in group.members
     ]
-    names = group.group_id, CONSUMER, group.group_state, node_id, CONSUMER, group.assignor_name
-    return Description(*names, group.group_epoch, group.assignment_epoch, members)
+    names = group.group_id, group_type, group.group_state, node_id, group_type, getattr(group, "assignor_name", "")
+    return Description(*names, group.group_epoch, group.assignment_epoch, found)
 
 
-def _share(node_id: int, group: share.DescribedGroup) -> Description:
-    members = [
-        Member(
-            each.member_id,
-            None,
-            each.client_id,
-            each.client_host,
-            each.member_epoch,
-            each.rack_id,
-            tuple(each.subscribed_topic_names),
-            assignment=_partitions(each.assignment),
-        )
-        for each in group.members
-    ]
-    names = group.group_id, SHARE, group.group_state, node_id, SHARE, group.assignor_name
-    return Description(*names, group.group_epoch, group.assignment_epoch, members)
+def _consumer(member: consumer.Member) -> Mapping[str, Any]:
+    return {
+        "instance_id": member.instance_id,
+        "topics": tuple(member.subscribed_topic_names),
+        "topic_regex": member.subscribed_topic_regex or None,
+        "assignment": _partitions(member.assignment),
+        "target": _partitions(member.target_assignment),
+        "is_classic": None if member.member_type < 0 else member.member_type == 0,
+    }
 
 
-def _streams(node_id: int, group: streams.DescribedGroup) -> Description:
-    """Return a group whose members have tasks: ``task 0`` is in the place of a topic's name, with the id of the subtopology."""
-    members = [
-        Member(
-            each.member_id,
-            each.instance_id,
-            each.client_id,
-            each.client_host,
-            each.member_epoch,
-            each.rack_id,
-            assignment=_tasks(each.assignment),
-            target=_tasks(each.target_assignment),
-        )
-        for each in group.members
-    ]
-    names = group.group_id, STREAMS, group.group_state, node_id, STREAMS, ""
-    return Description(*names, group.group_epoch, group.assignment_epoch, members)
+def _share(member: share.Member) -> Mapping[str, Any]:
+    return {"instance_id": None, "topics": tuple(member.subscribed_topic_names), "assignment": _partitions(member.assignment)}
+
+
+def _streams(member: streams.Member) -> Mapping[str, Any]:
+    """Return the tasks of a member: ``task 0`` is in the place of a topic's name, with the id of the subtopology."""
+    tasks, target = _tasks(member.assignment), _tasks(member.target_assignment)
+    return {"instance_id": member.instance_id, "assignment": tasks, "target": target}
 
 
 def _tasks(assignment: streams.Assignment) -> Partitions:
@@ -299,3 +254,24 @@ def _partitions(assignment: consumer.Assignment | share.Assignment) -> Partition
 
 def _sorted(partitions: Mapping[str, Iterable[int]]) -> Partitions:
     return {topic: sorted(partitions[topic]) for topic in sorted(partitions)}
+
+
+class _Described(NamedTuple):
+    """How groups of one type are asked for, and how the answer for one is read, with the node that gave it."""
+
+    request: type[Any]
+    response: type[Any]
+    read: Callable[[int, Any], Description]
+
+
+_DESCRIBED: Final = (
+    _Described(ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, partial(_newer, CONSUMER, _consumer)),
+    _Described(DescribeGroupsRequest, DescribeGroupsResponse, _classic),
+    _Described(ShareGroupDescribeRequest, ShareGroupDescribeResponse, partial(_newer, SHARE, _share)),
+    _Described(StreamsGroupDescribeRequest, StreamsGroupDescribeResponse, partial(_newer, STREAMS, _streams)),
+)
+_HEARTBEATS: Final[Mapping[str, tuple[type[Any], type[Any]]]] = {
+    CONSUMER: (ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse),
+    SHARE: (ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse),
+    STREAMS: (StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse),
+}

@@ -1,6 +1,6 @@
 """ConsumerGroupHeartbeat: join a group, stay in it, leave it (KIP-848). The steps of a change are in ``change.py``.
 
-When a member repeats a heartbeat that has changed nothing, it is answered without these steps (``steady_heartbeat.py``).
+When a member repeats a heartbeat that has changed nothing, it is answered without these steps (``modern/steady_heartbeat.py``).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from coordinator_server.group.consumer.change import advance, subscribe, written
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.leave import fence
-from coordinator_server.group.consumer.member import Epochs
+from coordinator_server.group.consumer.member import ConsumerGroupMember, Epochs
 from coordinator_server.group.consumer.membership import find_member, new_member_id
-from coordinator_server.group.consumer.steady_heartbeat import again
 from coordinator_server.group.modern.limits import refuse_many_topics
 from coordinator_server.group.modern.membership import refuse_if_full
 from coordinator_server.group.modern.revocation import await_revocation
 from coordinator_server.group.modern.sessions import refresh_session
+from coordinator_server.group.modern.steady_heartbeat import again
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.consumer_group_heartbeat import (
@@ -60,14 +60,15 @@ def heartbeat(
     session = refresh_session(consumer, group.group_id, after.member_id)
     if changed.is_moved:
         await_revocation(consumer, fence, group.group_id, after)
-    settings = consumer.settings(group.group_id).consumer
+    interval_ms = consumer.settings_of(group.group_id).heartbeat_interval_ms
     response = ConsumerGroupHeartbeatResponse(
-        member_id=after.member_id, member_epoch=after.member_epoch, heartbeat_interval_ms=settings.heartbeat_interval_ms
+        member_id=after.member_id, member_epoch=after.member_epoch, heartbeat_interval_ms=interval_ms
     )
     if request.member_epoch == 0 or _is_full(request) or after.assigned != before.assigned:
         response.assignment = assignment_of(after.assigned)
     elif not first and not changed.records and after.is_reconciled_to(group.group_epoch):
-        short_way = again(consumer, request, group, session, settings)
+        # Regular expressions may have to be resolved again, so there is none with them.
+        short_way = again(consumer, group, session) if not group.regex_members and _is_bare(request, after) else None
         return CoordinatorResult(response, depends_on=group.end_offset.value, again=short_way)
     result = written(consumer, group, subscribed, changed, response)
     return replace(result, records=[*first, *changed.records]) if first else result
@@ -109,6 +110,20 @@ def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
     """Return whether the member sends everything, as it does after an error: then it gets its assignment again."""
     has_subscription = request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
     return request.rebalance_timeout_ms != NOT_GIVEN and has_subscription and request.topic_partitions is not None
+
+
+def _is_bare(request: ConsumerGroupHeartbeatRequest, member: ConsumerGroupMember) -> bool:
+    """Return whether the request says nothing but that the member is there."""
+    return (
+        request.member_id == member.member_id
+        and request.instance_id == member.instance_id
+        and request.rack_id is None
+        and request.rebalance_timeout_ms == NOT_GIVEN
+        and request.subscribed_topic_names is None
+        and request.subscribed_topic_regex is None
+        and request.server_assignor is None
+        and request.topic_partitions is None
+    )
 
 
 def _given(text: str | None, old: str | None) -> str | None:

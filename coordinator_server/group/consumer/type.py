@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.describe import group_at
 from coordinator_server.group.consumer.group import ConsumerGroup, consumer_groups
@@ -12,10 +10,7 @@ from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.consumer.target import target_rules
 from coordinator_server.group.group_type import CheckPartition, ExpiryRule, GroupContext, SharedTables
 from coordinator_server.group.modern import offsets
-from coordinator_server.group.modern.background_target import BackgroundTargets
 from coordinator_server.group.modern.describe import UndescribedGroup
-from coordinator_server.group.modern.leave import expire_session
-from coordinator_server.group.modern.revocation import await_revocation
 from coordinator_server.group.modern.type import ModernType
 from protocol.messages.offset_commit import OffsetCommitRequest
 from protocol.plain_commits import CommitShape
@@ -27,11 +22,8 @@ class ConsumerType(ModernType[ConsumerGroup, ConsumerContext]):
     name = "consumer"
 
     def __init__(self, context: GroupContext, tables: SharedTables) -> None:
-        groups = consumer_groups(tables.registry)
-        super().__init__(groups, ConsumerContext(groups, context))
-        self.context.background = BackgroundTargets(groups, self.context, target_rules(self.context))
-        self.context.on_session_end = partial(expire_session, self.context, fence)
-        self.context.on_restart = partial(await_revocation, self.context, fence)
+        own = ConsumerContext(consumer_groups(tables.registry), context)
+        super().__init__(own, target_rules(own), fence)
 
     def admit_commit(
         self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from coordinator_server.group.group_type import Replay
 from coordinator_server.group.modern import offsets
+from coordinator_server.group.modern.background_target import BackgroundTargets, TargetRules
 from coordinator_server.group.modern.context import ModernContext
 from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.modern.digest import digest_items
 from coordinator_server.group.modern.epoch import topics_changed
 from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.group_table import GroupTable
+from coordinator_server.group.modern.leave import Fence, expire_session
+from coordinator_server.group.modern.revocation import REBALANCE, await_revocation
 from coordinator_server.group.modern.sessions import end_all_sessions, start_all_sessions
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import TimelineDict
@@ -35,11 +39,16 @@ class ModernType(Generic[G, C]):
 
     name: ClassVar[str]
 
-    def __init__(self, groups: GroupTable[G], context: C) -> None:
-        self.groups = groups
+    def __init__(self, context: C, rules: TargetRules[G], fence: Fence) -> None:
+        """``rules`` are those of targets that a child computes; ``fence`` removes members."""
         self.context = context
-        self.replay: dict[type[Message], Replay] = groups.replay
-        self.tables: tuple[TimelineDict[str, Any], ...] = (groups.by_id,)
+        self.groups: GroupTable[G] = context.groups
+        self.replay: dict[type[Message], Replay] = self.groups.replay
+        self.tables: tuple[TimelineDict[str, Any], ...] = (self.groups.by_id,)
+        context.background = BackgroundTargets(self.groups, context, rules)
+        context.on_session_end = partial(expire_session, context, fence)
+        if REBALANCE in context.timers:
+            context.on_restart = partial(await_revocation, context, fence)
 
     def __contains__(self, group_id: str, /) -> bool:
         return group_id in self.groups.by_id

@@ -18,6 +18,7 @@ from coordinator_server.group.modern.limits import refuse_many_topics, refuse_to
 from coordinator_server.group.modern.log_lines import with_epoch_line
 from coordinator_server.group.modern.membership import refuse_if_full
 from coordinator_server.group.modern.sessions import refresh_session, restart_session
+from coordinator_server.group.modern.steady_heartbeat import again
 from coordinator_server.group.share.assigned import has_unassigned
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, is_homogeneous, metadata_bytes, topics_after
@@ -26,7 +27,6 @@ from coordinator_server.group.share.member import NO_METADATA, ShareGroupMember,
 from coordinator_server.group.share.membership import find_member
 from coordinator_server.group.share.reconciliation import reconcile
 from coordinator_server.group.share.records import RECORDS
-from coordinator_server.group.share.steady_heartbeat import again
 from coordinator_server.group.share.target import update_target
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
@@ -80,11 +80,9 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     )
     if after is not member:
         records.append(RECORDS.current(group_id, after))
-    session, settings = refresh_session(share, group_id, after.member_id), share.settings(group_id).share
+    session, interval_ms = refresh_session(share, group_id, after.member_id), share.settings_of(group_id).heartbeat_interval_ms
     response = ShareGroupHeartbeatResponse(
-        member_id=after.member_id,
-        member_epoch=after.member_epoch,
-        heartbeat_interval_ms=settings.heartbeat_interval_ms,
+        member_id=after.member_id, member_epoch=after.member_epoch, heartbeat_interval_ms=interval_ms
     )
     if request.subscribed_topic_names is not None or not are_equal(after.assigned, before.assigned):
         response.assignment = assignment_of(after.assigned)
@@ -92,8 +90,9 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     if added:
         records.append(initializing_record(share, group, added))
     if not records:
-        is_steady = request.member_epoch == after.member_epoch == group.group_epoch
-        short_way = again(share, request, group, session, settings) if is_steady else None
+        is_bare = request.subscribed_topic_names is None and request.rack_id is None
+        is_steady = is_bare and request.member_epoch == after.member_epoch == group.group_epoch
+        short_way = again(share, group, session) if is_steady else None
         return CoordinatorResult(response, depends_on=group.end_offset.value, again=short_way)
     begin = partial(initialize, share, group_id, epoch.epoch, added) if added else None
     on_append = partial(_settle, share, group_id, after.member_id, begin)

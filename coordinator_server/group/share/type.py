@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final, NoReturn
 
 from coordinator_server.group.group_type import ExpiryRule, GroupContext, SharedTables
-from coordinator_server.group.modern.background_target import BackgroundTargets
 from coordinator_server.group.modern.describe import UndescribedGroup
-from coordinator_server.group.modern.leave import expire_session
 from coordinator_server.group.modern.type import ModernType
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.deletion import resume_deletions
@@ -34,10 +31,8 @@ class ShareType(ModernType[ShareGroup, ShareContext]):
     name = "share"
 
     def __init__(self, context: GroupContext, tables: SharedTables) -> None:
-        groups = share_groups(tables.registry)
-        super().__init__(groups, ShareContext(groups, context))
-        self.context.background = BackgroundTargets(groups, self.context, target_rules(self.context))
-        self.context.on_session_end = partial(expire_session, self.context, fence)
+        own = ShareContext(share_groups(tables.registry), context)
+        super().__init__(own, target_rules(own), fence)
         self.deleted_topics = DeletedTopics(self.context)
 
     def admit_commit(self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool) -> NoReturn:

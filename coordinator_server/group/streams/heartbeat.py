@@ -7,7 +7,7 @@ Each step returns records, and the state that the next one needs. None of them c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from coordinator_server.group.assign.tasks import TaskAssignment
@@ -15,6 +15,7 @@ from coordinator_server.group.modern.limits import refuse_many_topics, refuse_to
 from coordinator_server.group.modern.log_lines import with_epoch_line
 from coordinator_server.group.modern.revocation import await_revocation
 from coordinator_server.group.modern.sessions import refresh_session, restart_session
+from coordinator_server.group.modern.steady_heartbeat import again
 from coordinator_server.group.modern.target import Target
 from coordinator_server.group.streams.answer import WithMissingTopics, add_tasks, endpoints, stale_status, statuses
 from coordinator_server.group.streams.configuration import EpochUpdate, update_epoch, update_topology
@@ -25,7 +26,6 @@ from coordinator_server.group.streams.member import NO_METADATA, NOT_GIVEN, Stre
 from coordinator_server.group.streams.membership import find_member, owned_tasks, refuse_if_full, says_otherwise
 from coordinator_server.group.streams.reconciliation import TaskGoal, reconcile
 from coordinator_server.group.streams.records import RECORDS
-from coordinator_server.group.streams.steady_heartbeat import again
 from coordinator_server.group.streams.target import begin_delay, update_target
 from coordinator_server.group.streams.validation import JOIN_EPOCH, topics_of
 from coordinator_server.group.why import Why
@@ -90,7 +90,8 @@ def heartbeat(
     missing = epoch.configured.outcome.missing_topics
     answer = WithMissingTopics(response, missing) if missing else response
     if not records:
-        short_way = again(streams, request, group, session, settings, response)
+        is_steady = _is_settled(group, request, after, response) and _is_bare(request)
+        short_way = again(streams, group, session, _soft_state(group)) if is_steady else None
         return CoordinatorResult(answer, depends_on=group.end_offset.value, again=short_way)
     reason = Reason(_reason(before, epoch, bool(update.records)), after.member_id)
     on_append = partial(_settle, streams, group_id, after.member_id)
@@ -175,6 +176,39 @@ def _add_assignment(
         add_tasks(response, after)
     if group.endpoint_epoch != request.endpoint_information_epoch:
         response.partitions_by_user_endpoint = endpoints(streams, group, after, configured)
+
+
+def _is_settled(
+    group: StreamsGroup, request: StreamsGroupHeartbeatRequest, member: StreamsGroupMember, response: Response
+) -> bool:
+    """Return whether the member has nothing to do but to go on, and nothing is the matter with the group."""
+    is_in_epoch = request.member_epoch == response.member_epoch == group.group_epoch == group.assignment_epoch
+    return is_in_epoch and not response.status and member.stable_epoch is not None
+
+
+def _is_bare(request: StreamsGroupHeartbeatRequest) -> bool:
+    """Return whether the request says nothing but that the member is there."""
+    said = (
+        request.rack_id,
+        request.topology,
+        request.active_tasks,
+        request.standby_tasks,
+        request.warmup_tasks,
+        request.process_id,
+        request.user_endpoint,
+        request.client_tags,
+    )
+    return request.rebalance_timeout_ms == NOT_GIVEN and not request.shutdown_application and said == (None,) * len(said)
+
+
+def _soft_state(group: StreamsGroup) -> Callable[[], bool]:
+    """Return what tells whether the soft state of the group is still what it is."""
+
+    def is_same() -> bool:
+        return group.configured is configured and group.endpoint_epoch == endpoint_epoch and group.shutdown_member_id is None
+
+    configured, endpoint_epoch = group.configured, group.endpoint_epoch
+    return is_same
 
 
 def _reason(before: StreamsGroupMember, epoch: EpochUpdate, has_new_target: bool) -> Why:

@@ -6,10 +6,7 @@ from functools import partial
 
 from coordinator_server.group.group_type import CheckPartition, ExpiryRule, GroupContext, SharedTables
 from coordinator_server.group.modern import offsets
-from coordinator_server.group.modern.background_target import BackgroundTargets
 from coordinator_server.group.modern.describe import UndescribedGroup
-from coordinator_server.group.modern.leave import expire_session
-from coordinator_server.group.modern.revocation import await_revocation
 from coordinator_server.group.modern.type import ModernType
 from coordinator_server.group.streams.context import StreamsContext
 from coordinator_server.group.streams.describe import group_at
@@ -28,11 +25,8 @@ class StreamsType(ModernType[StreamsGroup, StreamsContext]):
     name = "streams"
 
     def __init__(self, context: GroupContext, tables: SharedTables) -> None:
-        groups = streams_groups(tables.registry)
-        super().__init__(groups, StreamsContext(groups, context))
-        self.context.background = BackgroundTargets(groups, self.context, target_rules(self.context))
-        self.context.on_session_end = partial(expire_session, self.context, fence)
-        self.context.on_restart = partial(await_revocation, self.context, fence)
+        own = StreamsContext(streams_groups(tables.registry), context)
+        super().__init__(own, target_rules(own), fence)
 
     def admit_commit(
         self, request: OffsetCommitRequest | CommitShape, api_version: int, *, is_transactional: bool
