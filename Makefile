@@ -69,8 +69,8 @@ CLIENTS ?= all
 interop: with-dev ## the same scenarios with every client: Java, franz-go, sarama, kafkajs, the Python ones; CLIENTS=java,sarama selects some
 	@$(BIN)/python -m pytest tests/interop/test_contract.py tests/interop/test_kafka_acls.py tests/interop/test_kafka_tools.py tests/interop/test_logins.py tests/interop/test_migration.py tests/interop/test_consumer_contract.py tests/interop/test_share_groups.py tests/interop/test_streams.py tests/interop/test_moving_shards.py --clients $(CLIENTS) $(ARGS)
 
-storm: with-dev ## 200 members join, leave, die and restart at random for five minutes, then 200 of both protocols in consumer groups, and 200 in share groups; then all three while a shard moves each second; ARGS='--seconds 60 --seed 7' for a different run
-	@$(if $(filter --consumers --shares --moves,$(ARGS)),$(BIN)/python -m tests.storm $(ARGS),for kind in '' --consumers --shares --moves '--moves --consumers' '--moves --shares'; do $(BIN)/python -m tests.storm $$kind $(ARGS) || exit 1; done)
+storm: with-dev ## 200 members join, leave, die and restart at random for five minutes, then 200 of both protocols in consumer groups, 200 in share groups, and 200 in streams groups; then all four while a shard moves each second; ARGS='--seconds 60 --seed 7' for a different run
+	@$(if $(filter --consumers --shares --streams --moves,$(ARGS)),$(BIN)/python -m tests.storm $(ARGS),for kind in '' --consumers --shares --streams --moves '--moves --consumers' '--moves --shares' '--moves --streams'; do $(BIN)/python -m tests.storm $$kind $(ARGS) || exit 1; done)
 
 SERVERS ?= ours,kafka,kfake
 
@@ -80,7 +80,7 @@ chaos: with-dev ## fifty programs with the client library freeze, die, leave and
 differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), the client library against one that demands TLS and SASL, share state that moves to this server and back, and `observe` on a broker with an eager cleaner; ARGS=--record records its answers
 	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py tests/interop/test_share_state_moves.py tests/interop/test_observe_kafka.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
-simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, with programs that use the client library, with nodes that share a store (rows alone, and whole daemons), and with share groups, and as many with consumer groups; on all cores; ARGS='4711 --history' for one integer
+simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, with programs that use the client library, with nodes that share a store (rows alone, and whole daemons), with share groups and with streams groups, and as many with consumer groups; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --effects --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --transactions --seeds $$(($(or $(SEEDS),10000) / 5)))
@@ -89,6 +89,7 @@ simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --nodes --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,NODE_MUTANTS=100 $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/simulation/test_nodes.py)
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --shares --seeds $$(($(or $(SEEDS),10000) / 5)))
+	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --streams --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --consumers --seeds $(or $(SEEDS),10000))
 
 failover: with-dev ## nodes on a PostgreSQL with two standbys, whose servers, backends and connections fail; ARGS='--seconds 600 --seed 7' for a different run

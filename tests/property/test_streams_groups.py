@@ -11,7 +11,7 @@ and in the end, when nothing changes any more, every task has one member, and ev
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable
 from random import Random
 
 import pytest
@@ -20,7 +20,8 @@ from coordinator_server.group.streams.group import StreamsGroup, metadata_bytes,
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from protocol.error_codes import ErrorCode
 from tests.support.group import FakeReply
-from tests.support.streams_beats import Streaming, StreamsBeats, config_of, topology
+from tests.support.streams_beats import Streaming, StreamsBeats, Tasks, config_of, topology
+from tests.support.streams_views import Task, misplaced, view_of_group, wrong_with
 
 SEEDS = range(8)
 STEPS = 60
@@ -154,23 +155,11 @@ class Model:
         }
 
     def check_tasks(self, group: StreamsGroup) -> None:
-        active: Counter[tuple[str, int]] = Counter()
-        of_process: Counter[tuple[str, str, int]] = Counter()
-        owners: dict[tuple[str, int], str] = {}
-        standby: set[tuple[str, int, str]] = set()
-        for member in group.members.values():
-            process_id = member.metadata.process_id
-            for held in (member.tasks.assigned, member.tasks.pending_revocation):
-                for subtopology_id, epochs in held.active.items():
-                    active.update((subtopology_id, partition) for partition in epochs)
-                    of_process.update((process_id, subtopology_id, partition) for partition in epochs)
-                    owners.update({(subtopology_id, partition): process_id for partition in epochs})
-                for subtopology_id, partitions in held.standby.items():
-                    of_process.update((process_id, subtopology_id, partition) for partition in partitions)
-                    standby.update((subtopology_id, partition, process_id) for partition in partitions)
-        assert max(active.values(), default=0) <= 1
-        assert max(of_process.values(), default=0) <= 1
+        view = view_of_group(group)
+        assert not [*wrong_with("g", view)]
+        owners = {task: member.process_id for member in view.members.values() for task in member.active}
         assert dict(group.active_processes) == owners
+        standby = {(*task, member.process_id) for member in view.members.values() for task in member.standby}
         assert {(*task, each) for task, having in group.standby_processes.items() for each in having} == standby
 
     def finish(self) -> None:
@@ -192,14 +181,20 @@ class Model:
             return
         known = self.log.topics.topic("u")
         assert known is not None
-        tasks = {("0", 0), ("0", 1), ("0", 2), *(("1", partition) for partition in range(known.partitions))}
-        given = Counter((each, n) for member in self.members for each, numbers in member.active.items() for n in numbers)
-        assert given == Counter(tasks)
-        processes = len({member.process_id for member in self.members})
-        replicas = Counter((each, n) for member in self.members for each, numbers in member.standby.items() for n in numbers)
-        expected = min(self.replicas, processes - 1)
-        assert replicas == Counter({("0", n): expected for n in range(3) if expected})
+        view = view_of_group(self.log.shard.groups.streams.by_id["g"])
+        assert not [*misplaced(view, {"0": 3, "1": known.partitions}, {"0": self.replicas})]
+        assert {each.member_id: (each.active, each.standby) for each in self.members} == {
+            member_id: (as_lists(member.active), as_lists(member.standby)) for member_id, member in view.members.items()
+        }
         assert {member.status == [] for member in self.members} == {True}
+
+
+def as_lists(tasks: Iterable[Task]) -> Tasks:
+    """Tasks as a client knows them."""
+    found: Tasks = {}
+    for name, partition in sorted(tasks):
+        found.setdefault(name, []).append(partition)
+    return found
 
 
 @pytest.mark.parametrize("seed", SEEDS)

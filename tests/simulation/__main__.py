@@ -12,6 +12,7 @@ python -m tests.simulation --nodes --seeds 10000      the same of several daemon
                                                       (nodes.py)
 python -m tests.simulation --shares --seeds 10000     the same of members of share groups, and leaders of share partitions
                                                       (shares.py)
+python -m tests.simulation --streams --seeds 10000    the same of members of streams groups (streams.py)
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Final, NamedTuple
 
-from tests.simulation import clients, consumers, memberships, nodes, purses, shares, transactions
+from tests.simulation import clients, consumers, memberships, nodes, purses, shares, streams, transactions
 from tests.simulation.play import STORM_S, run
 from tests.simulation.verdict import faults
 from tests.toy.rows import plug, unplug
@@ -54,6 +55,7 @@ KINDS: Final = {
     "memberships": Kind("play with nodes that own shards of a shared store", memberships.run),
     "nodes": Kind("play with several daemons on one shared store", nodes.run, nodes.told),
     "shares": Kind("play with members of share groups", shares.run, shares.told),
+    "streams": Kind("play with members of streams groups", streams.run, streams.told),
 }
 """By option. Without one, the server alone is played."""
 

@@ -23,7 +23,7 @@ def a_group_begins_anew_when_a_member_leaves(patch: pytest.MonkeyPatch) -> None:
         again = context.records.epoch(group.group_id, 1, value.metadata_hash)
         return remove_members(context, group, removal._replace(records=[*others, again]), response)
 
-    for name in ("consumer", "share"):
+    for name in ("consumer", "share", "streams"):
         patch.setattr(f"coordinator_server.group.{name}.leave.remove_members", removed)
 
 

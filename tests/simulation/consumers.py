@@ -3,12 +3,12 @@ and come back, also in the other protocol.
 
 ``groups_play.py`` has what befalls them; besides, the child that computes assignments dies. ``ownership.py`` says what must be
 true at every moment, ``group_views.py`` what must be true of the server's state and of its log. After the calm every group
-settles within ``SETTLED_WITHIN_S`` and ``MOST_BEATS`` heartbeats of a member; then all members go, and no group has any.
+settles within ``SETTLED_WITHIN_S`` and ``most_beats`` heartbeats of a member; then all members go, and no group has any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from random import Random
 from typing import Final
@@ -17,39 +17,20 @@ from coordinator_server.group.shard import GroupShard
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
-from protocol.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-    OffsetCommitResponse,
-)
 from tests.simulation.classic_member import ClassicMember
 from tests.simulation.client import Client
-from tests.simulation.group_member import COMMIT_VERSION, GroupMember, Identity, Subscription
-from tests.simulation.group_views import IMPOSTOR, GroupView, check_log, check_state, unsettled, view_of
+from tests.simulation.group_member import GroupMember, Identity, Subscription
+from tests.simulation.group_views import GroupView, check_log, check_state, unsettled, view_of
+from tests.simulation.groups_ending import ways_to_play
 from tests.simulation.groups_play import NAMES, GroupsPlay, Seat
+from tests.simulation.impostors import commit_as
 from tests.simulation.loops_play import STORM_S
+from tests.simulation.mirror import LogRecord
 from tests.simulation.native_member import NativeMember
 from tests.simulation.world import SECOND
 
-# Answered heartbeats of any member from the last change of a group's epoch until the group is settled.
-MOST_BEATS: Final = 25
 MOST_BEATS_WITH_REGEX: Final = 60
 REGEXES: Final = (Subscription((), "t.*"), Subscription((), "[nt][01]"), Subscription(("t0",), "n.*"))
-
-
-def run(seed: int, mutate: Callable[[ConsumersPlay], None] = lambda _: None) -> list[str]:
-    """Play the whole of it; what went wrong. The same seed is the same play."""
-    play = ConsumersPlay(seed)
-    mutate(play)
-    return play.run()
-
-
-def told(seed: int) -> Iterator[str]:
-    """Play it. Yield one line for each thing that happened, for people."""
-    play = ConsumersPlay(seed)
-    play.run()
-    yield from play.lines()
 
 
 class ConsumersPlay(GroupsPlay):
@@ -79,7 +60,6 @@ class ConsumersPlay(GroupsPlay):
         self.seats = [self._seat(number) for number in range(own.choice((2, 3, 3, 4, 6)))]
         # What static members of the classic protocol subscribe to.
         self._as_classic: dict[Seat, Subscription] = {}
-        self._impostors = 0
 
     def _seat(self, number: int) -> Seat:
         own = self._own
@@ -126,30 +106,10 @@ class ConsumersPlay(GroupsPlay):
         # Without an answer it may happen as long as the server has the request.
         life.doubted_until_us = self.world.now_us + (0 if answer is not None else 20 * SECOND)
 
-    async def _pretend(self) -> None:
-        """Say in the name of a member that is gone what it might have said."""
-        if not self.surroundings.gone:
-            return
-        gone = self.rng.choice(self.surroundings.gone)
-        self._impostors += 1
-        client = self._client(self._shard(gone.group_id), f"{IMPOSTOR}-{self._impostors}")
-        error = await (self._pretend_to_commit if self.rng.random() < 0.5 else self._pretend_to_live)(client, gone)
-        client.close()
-        if error is ErrorCode.NONE:
-            self.broken.append(f"{client.client_id} was taken for {gone}")
-
-    async def _pretend_to_commit(self, client: Client, gone: Identity) -> ErrorCode | None:
-        topic_id = self.surroundings.lasting["t0"]
-        offset = self.surroundings.next_offset()
-        self.surroundings.commits_of(gone.group_id, (topic_id, 0)).sent(offset)
-        topic = OffsetCommitRequestTopic("t0", partitions=[OffsetCommitRequestPartition(0, offset)])
-        request = OffsetCommitRequest(gone.group_id, gone.epoch, gone.member_id, topics=[topic])
-        answer = await client.ask(request, COMMIT_VERSION, OffsetCommitResponse)
-        if answer is None:
-            return None
-        error = ErrorCode(answer.topics[0].partitions[0].error_code)
-        self.surroundings.commits_of(gone.group_id, (topic_id, 0)).answered(offset, error)
-        return error
+    async def _pretend_as(self, client: Client, gone: Identity) -> ErrorCode | None:
+        if self.rng.random() < 0.5:
+            return await commit_as(gone, self.surroundings, client)
+        return await self._pretend_to_live(client, gone)
 
     async def _pretend_to_live(self, client: Client, gone: Identity) -> ErrorCode | None:
         epoch = self.rng.choice((gone.epoch, gone.epoch, gone.epoch + 1, -1))
@@ -170,7 +130,10 @@ class ConsumersPlay(GroupsPlay):
 
     def _most_beats(self, group_id: str) -> int:
         has_regex = any(each.group_id == group_id and each.subscriptions[0].regex for each in self.seats)
-        return MOST_BEATS_WITH_REGEX if has_regex else MOST_BEATS
+        return MOST_BEATS_WITH_REGEX if has_regex else self.most_beats
 
-    def _check_logs(self) -> None:
-        self.broken += check_log(each for mirror in self.mirrors for each in mirror.written())
+    def _wrong_with_log(self, written: Iterator[LogRecord]) -> Iterator[str]:
+        return check_log(written)
+
+
+run, told = ways_to_play(ConsumersPlay)

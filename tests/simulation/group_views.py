@@ -10,20 +10,17 @@ from typing import Any
 from msgspec import Struct
 
 from coordinator_server.group.classic.state import STABLE
+from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.why import Why
-from protocol.messages.consumer_group_records import (
-    ConsumerGroupCurrentMemberAssignmentKey,
-    ConsumerGroupMetadataKey,
-    ConsumerGroupTargetAssignmentMetadataKey,
-)
+from protocol.messages.consumer_group_records import ConsumerGroupMetadataKey
 from protocol.messages.group_records import GroupMetadataKey
+from tests.simulation.epochs_log import Epochs, check_author, check_epoch, rises
 from tests.simulation.group_member import GroupMember
 from tests.simulation.mirror import LogRecord
 from tests.simulation.native_member import NativeMember
 from tests.simulation.ownership import Position
 
-IMPOSTOR = "impostor"
 _CONVERSIONS = frozenset((Why.GROUP_UPGRADED, Why.GROUP_DOWNGRADED))
 
 
@@ -114,8 +111,7 @@ def unsettled(view: GroupView, members: list[GroupMember], topics: Mapping[str, 
 def check_log(written: Iterable[LogRecord]) -> Iterator[str]:
     """Epochs rise as long as a group lives, also when it changes its protocol, and members that are gone change nothing."""
     groups: dict[str, int] = {}
-    assignments: dict[str, int] = {}
-    members: dict[tuple[str, str], int] = {}
+    epochs: Epochs = {}
     # The epochs before the present operation, if it removes a group and writes it anew in the other protocol. Others that do so
     # have found it empty, and begin anew.
     before: dict[str, int] = {}
@@ -125,8 +121,7 @@ def check_log(written: Iterable[LogRecord]) -> Iterator[str]:
         if each.provenance is not None:
             is_conversion = any(reason.why in _CONVERSIONS for reason in each.provenance.reasons)
             before = dict(groups) if is_conversion else {}
-            if (each.provenance.client_id or "").startswith(IMPOSTOR):
-                yield f"{each.provenance.client_id} wrote {each.record}"
+        yield from check_author(each)
         match key:
             case ConsumerGroupMetadataKey() | GroupMetadataKey():
                 is_consumer = isinstance(key, ConsumerGroupMetadataKey)
@@ -140,24 +135,8 @@ def check_log(written: Iterable[LogRecord]) -> Iterator[str]:
                     if not has_members:
                         # A group of the other protocol that takes its place begins anew.
                         groups.pop(group_id)
-            case ConsumerGroupTargetAssignmentMetadataKey():
-                yield from rises(assignments, key.group_id, None if value is None else value.assignment_epoch, each)
-            case ConsumerGroupCurrentMemberAssignmentKey():
-                # A static member that is away is in no epoch.
-                if value is None or value.member_epoch >= 0:
-                    yield from rises(members, (key.group_id, key.member_id), None if value is None else value.member_epoch, each)
             case _:
-                pass
-
-
-def rises(epochs: dict[Any, int], key: Any, epoch: int | None, written: LogRecord) -> Iterator[str]:
-    """Yield a fault if an epoch is lower than the last one of its key. None: what had the epoch is gone."""
-    if epoch is None:
-        epochs.pop(key, None)
-        return
-    if epoch < epochs.get(key, 0):
-        yield f"an epoch has fallen from {epochs[key]}: {written}"
-    epochs[key] = epoch
+                yield from check_epoch(each, RECORDS, epochs)
 
 
 def _may_be_refused(member: GroupMember, view: GroupView, policy: str) -> bool:

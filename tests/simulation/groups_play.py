@@ -1,4 +1,4 @@
-"""Groups with members: what the plays of consumer groups and of share groups have in common.
+"""Groups with members: what the plays of consumer groups, share groups and streams groups have in common.
 
 Members sit in seats: they join, freeze, die, and come back. Topics are created, grown and deleted; the wall clock is set back;
 loops are killed, stopped, and lose their power; disks are full. After the calm every group settles;
@@ -20,14 +20,16 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.cluster.view import CATALOG_SHARD
+from protocol.error_codes import ErrorCode
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from tests.simulation.client import Client, Script
-from tests.simulation.group_member import GroupMember, Subscription, Surroundings
+from tests.simulation.epochs_log import IMPOSTOR
+from tests.simulation.group_member import GroupMember, Identity, Subscription, Surroundings
 from tests.simulation.history import History, Op
 from tests.simulation.loops_play import STORM_S, LoopsPlay
-from tests.simulation.mirror import Mirror
+from tests.simulation.mirror import LogRecord, Mirror
 from tests.simulation.world import MS, SECOND
 from tests.support.views import loop_of
 
@@ -65,6 +67,8 @@ class Seat:
 class GroupsPlay(LoopsPlay):
     """A play whose actors are members of groups. ``own`` draws what there is, apart from what befalls it."""
 
+    # Answered heartbeats of any member from the last change of a group's epoch until the group is settled.
+    most_beats = 25
     trouble_counts = (0, 2, 8)
 
     def __init__(self, seed: int, own: Random, session_ms: int, properties: Mapping[str, Any]) -> None:
@@ -86,6 +90,7 @@ class GroupsPlay(LoopsPlay):
         # Members whose seats are taken by others.
         self._doubles: list[GroupMember] = []
         self._epochs: dict[str, int] = {}
+        self._impostors = 0
 
     # What a play of one kind of groups adds.
 
@@ -105,9 +110,13 @@ class GroupsPlay(LoopsPlay):
     def _not_settled(self, group_id: str, view: Any, members: list[GroupMember]) -> Iterator[str]:
         """Yield what is not as it has to be when nothing has happened for a while."""
 
-    @abstractmethod
-    def _most_beats(self, group_id: str) -> int:
+    def _most_beats(self, _group_id: str) -> int:
         """Return how many heartbeats of a member a group may take to settle after its epoch has changed."""
+        return self.most_beats
+
+    @abstractmethod
+    async def _pretend_as(self, client: Client, gone: Identity) -> ErrorCode | None:
+        """Say in the name of a member that is gone what it might have said. Return the answer, if one comes."""
 
     def _act_more(self) -> None:
         """Draw what else somebody does in the storm."""
@@ -118,8 +127,9 @@ class GroupsPlay(LoopsPlay):
     def _end_groups(self) -> None:
         """Look at groups without members, after the calm."""
 
-    def _check_logs(self) -> None:
-        """Look at all that was written."""
+    @abstractmethod
+    def _wrong_with_log(self, written: Iterator[LogRecord]) -> Iterator[str]:
+        """Yield what is wrong with all that was written."""
 
     def lines(self) -> Iterator[str]:
         """Yield one line for each thing that has happened, for people."""
@@ -259,7 +269,7 @@ class GroupsPlay(LoopsPlay):
         self._go()
         self._end_groups()
         self.broken += self.ledger.wrong
-        self._check_logs()
+        self.broken += self._wrong_with_log(each for mirror in self.mirrors for each in mirror.written())
 
     def _settle(self) -> None:
         """Wait until every group is settled, and stays so."""
@@ -308,6 +318,18 @@ class GroupsPlay(LoopsPlay):
             if view is None or view.members:
                 self.broken.append(f"{group_id} has members after all have gone: {view}")
         self._check()
+
+    async def _pretend(self) -> None:
+        """Pretend to be a member that is gone. Nobody may be taken in."""
+        if not self.surroundings.gone:
+            return
+        gone = self.rng.choice(self.surroundings.gone)
+        self._impostors += 1
+        client = self._client(self._shard(gone.group_id), f"{IMPOSTOR}-{self._impostors}")
+        error = await self._pretend_as(client, gone)
+        client.close()
+        if error is ErrorCode.NONE:
+            self.broken.append(f"{client.client_id} was taken for {gone}")
 
     # What is looked at.
 

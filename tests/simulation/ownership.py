@@ -129,6 +129,8 @@ class Commits:
 
     def __init__(self) -> None:
         self.highest_acknowledged = -1
+        # Somebody may have deleted the group, and all offsets with it.
+        self.may_be_deleted = False
         self._acknowledged: set[int] = set()
         self._refused: set[int] = set()
         self._in_doubt: set[int] = set()
@@ -155,4 +157,6 @@ class Commits:
             return f"{offset} was refused, and is there"
         if offset >= 0 and offset not in self._acknowledged:
             return f"{offset} is there, and nobody has sent it"
-        return f"{offset} is there, and {highest_before} had been acknowledged" if offset < highest_before else ""
+        if offset < highest_before and not self.may_be_deleted:
+            return f"{offset} is there, and {highest_before} had been acknowledged"
+        return ""

@@ -8,14 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.group.share.records import RECORDS
 from coordinator_server.group.share.state_topics import TopicsWithPartitions, state_topics_of
-from protocol.messages.share_group_records import (
-    ShareGroupCurrentMemberAssignmentKey,
-    ShareGroupMetadataKey,
-    ShareGroupStatePartitionMetadataKey,
-    ShareGroupTargetAssignmentMetadataKey,
-)
-from tests.simulation.group_views import IMPOSTOR, rises
+from protocol.messages.share_group_records import ShareGroupStatePartitionMetadataKey
+from tests.simulation.epochs_log import Epochs, check_author, check_epoch
 from tests.simulation.mirror import LogRecord
 from tests.simulation.ownership import Position
 from tests.simulation.share_member import ShareMember
@@ -118,22 +114,15 @@ def unsettled_share(
 
 def check_share_log(written: Iterable[LogRecord]) -> Iterator[str]:
     """Epochs rise as long as a group lives; a state is announced before it is there; members that are gone change nothing."""
-    epochs: dict[Any, int] = {}
+    epochs: Epochs = {}
     announced: dict[str, set[Position]] = {}
     initialized: dict[str, set[Position]] = {}
     for each in written:
         key: Any = each.record.key
         value: Any = each.record.value
-        if each.provenance is not None and (each.provenance.client_id or "").startswith(IMPOSTOR):
-            yield f"{each.provenance.client_id} wrote {each.record}"
+        yield from check_author(each)
+        yield from check_epoch(each, RECORDS, epochs)
         match key:
-            case ShareGroupMetadataKey():
-                yield from rises(epochs, ("group", key.group_id), None if value is None else value.epoch, each)
-            case ShareGroupTargetAssignmentMetadataKey():
-                yield from rises(epochs, ("target", key.group_id), None if value is None else value.assignment_epoch, each)
-            case ShareGroupCurrentMemberAssignmentKey():
-                member = "member", key.group_id, key.member_id
-                yield from rises(epochs, member, None if value is None else value.member_epoch, each)
             case ShareGroupStatePartitionMetadataKey() if value is None:
                 announced.pop(key.group_id, None)
                 initialized.pop(key.group_id, None)

@@ -8,7 +8,7 @@ deleted, and no state is left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from random import Random
 from typing import Final
@@ -29,7 +29,6 @@ from protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsResponse,
 )
 from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest, CreateTopicsResponse
-from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsRequestTopic,
@@ -37,21 +36,20 @@ from protocol.messages.delete_share_group_offsets import (
 )
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
-from tests.simulation.client import Client, Script
-from tests.simulation.group_member import GroupMember
-from tests.simulation.group_views import IMPOSTOR
-from tests.simulation.groups_play import LASTING, NAMES, PASSING, GroupsPlay, Seat
+from tests.simulation.client import Client
+from tests.simulation.group_member import GroupMember, Identity
+from tests.simulation.groups_ending import DeletedGroupsPlay, ways_to_play
+from tests.simulation.groups_play import LASTING, NAMES, PASSING, Seat
 from tests.simulation.loops_play import STORM_S
+from tests.simulation.mirror import LogRecord
 from tests.simulation.ownership import Position
 from tests.simulation.play import real_directory
 from tests.simulation.share_accounts import Account
 from tests.simulation.share_leader import ShareLeader
-from tests.simulation.share_member import VERSION, ShareMember
+from tests.simulation.share_member import ShareMember
 from tests.simulation.share_views import ShareView, check_share_log, check_share_state, share_view_of, unsettled_share
 from tests.simulation.world import MS, SECOND
 
-# Answered heartbeats of any member from the last change of a group's epoch until the group is settled.
-MOST_BEATS: Final = 25
 SHARE_PARTITIONS: Final = 3
 MEMBERLESS: Final = "m"
 """A group that only administrators know."""
@@ -59,7 +57,6 @@ COMPACTED: Final = 0.5
 COMPACTIONS: Final = 5
 MOST_LEADERS: Final = 4
 CALM_LEADERS_S: Final = 2
-DELETED_WITHIN_S: Final = 20
 # After these an administrator's request has changed nothing, and never will.
 _REFUSALS: Final = {ErrorCode.NON_EMPTY_GROUP, ErrorCode.GROUP_ID_NOT_FOUND}
 
@@ -67,21 +64,7 @@ States = dict[str, set[Position]]
 """The share partitions that have a state, by group."""
 
 
-def run(seed: int, mutate: Callable[[SharesPlay], None] = lambda _: None) -> list[str]:
-    """Play the whole of it; what went wrong. The same seed is the same play."""
-    play = SharesPlay(seed)
-    mutate(play)
-    return play.run()
-
-
-def told(seed: int) -> Iterator[str]:
-    """Play it. Yield one line for each thing that happened, for people."""
-    play = SharesPlay(seed)
-    play.run()
-    yield from play.lines()
-
-
-class SharesPlay(GroupsPlay):
+class SharesPlay(DeletedGroupsPlay):
     """A play whose actors are members of share groups, and leaders of share partitions."""
 
     name = "shares"
@@ -111,7 +94,6 @@ class SharesPlay(GroupsPlay):
             self.machines[0].compacting = self.mirrors[0].check
         self._leaders: list[ShareLeader] = []
         self._share_shard = ShareShards(SHARE_PARTITIONS)
-        self._impostors = 0
 
     def run(self) -> list[str]:
         """Storm and calm, on real files if the log is compacted. Return what went wrong."""
@@ -224,8 +206,7 @@ class SharesPlay(GroupsPlay):
         accounts = [each for (of_group, _), each in self.accounts.items() if of_group == group_id]
         for account in accounts:
             account.begins_anew()
-        answer = await client.ask(DeleteGroupsRequest([group_id]), 2, DeleteGroupsResponse, 3000)
-        error = None if answer is None else ErrorCode(answer.results[0].error_code)
+        error = await super()._delete_group(client, group_id)
         # A member may have joined between the deletion of the states and that of the group.
         self._begun(accounts, ErrorCode.NONE if error is ErrorCode.NON_EMPTY_GROUP else error)
         return error
@@ -253,19 +234,11 @@ class SharesPlay(GroupsPlay):
         if self.rng.random() < 0.5:
             self.world.after(self.rng.choice((0, 5, 50)) * MS, self._kill)
 
-    async def _pretend(self) -> None:
-        """Say in the name of a member that is gone what it might have said."""
-        if not self.surroundings.gone:
-            return
-        gone = self.rng.choice(self.surroundings.gone)
-        self._impostors += 1
-        client = self._client(self._shard(gone.group_id), f"{IMPOSTOR}-{self._impostors}")
+    async def _pretend_as(self, client: Client, gone: Identity) -> ErrorCode | None:
         epoch = self.rng.choice((gone.epoch, gone.epoch, gone.epoch + 1, -1))
         request = ShareGroupHeartbeatRequest(gone.group_id, gone.member_id, epoch)
-        answer = await client.ask(request, VERSION, ShareGroupHeartbeatResponse)
-        client.close()
-        if answer is not None and answer.error_code == ErrorCode.NONE:
-            self.broken.append(f"{client.client_id} was taken for {gone}")
+        answer = await client.ask(request, ShareMember.version, ShareGroupHeartbeatResponse)
+        return None if answer is None else ErrorCode(answer.error_code)
 
     # The calm.
 
@@ -290,29 +263,6 @@ class SharesPlay(GroupsPlay):
             if not leader.is_leading:
                 self.broken.append(f"{leader.account} cannot be led on a quiet day")
             leader.end()
-
-    def _end_groups(self) -> None:
-        """Delete all groups, and start the server again: no state is left."""
-        deletions = {group_id: Script(self._delete_for_good(group_id)) for group_id in self.groups}
-        until_us = self.world.now_us + DELETED_WITHIN_S * SECOND
-        while self.world.now_us < until_us and not all(each.is_over for each in deletions.values()):
-            self.world.run_for(SECOND)
-        if late := [group_id for group_id, each in deletions.items() if not each.is_over]:
-            self.broken.append(f"not deleted in {DELETED_WITHIN_S} quiet seconds: {late}")
-        self._look_for_remains()
-        for machine in self.machines:
-            machine.kill()
-        self.world.run_for(self.restart_s * SECOND)
-        self._look_for_remains()
-        self._check()
-
-    async def _delete_for_good(self, group_id: str) -> None:
-        client = self._client(self._shard(group_id), "administrator")
-        error: ErrorCode | None = None
-        while error not in (ErrorCode.NONE, ErrorCode.GROUP_ID_NOT_FOUND):
-            error = await self._delete_group(client, group_id)
-            await client.sleep(100)
-        client.close()
 
     def _look_for_remains(self) -> None:
         states = self._states()
@@ -340,11 +290,8 @@ class SharesPlay(GroupsPlay):
         sharing = [each for each in members if isinstance(each, ShareMember)]
         return unsettled_share(view, sharing, self._topics_now(), of_group)
 
-    def _most_beats(self, group_id: str) -> int:
-        return MOST_BEATS
-
-    def _check_logs(self) -> None:
-        self.broken += check_share_log(each for mirror in self.mirrors for each in mirror.written())
+    def _wrong_with_log(self, written: Iterator[LogRecord]) -> Iterator[str]:
+        return check_share_log(written)
 
     def _states(self) -> States | None:
         """Return which share partitions have a state; None if a shard is not served at the moment."""
@@ -367,3 +314,6 @@ class SharesPlay(GroupsPlay):
 
 def _all_states(shard: ShareShard, _offset: int):  # type: ignore[no-untyped-def]
     return shard.share_partitions(LATEST)
+
+
+run, told = ways_to_play(SharesPlay)

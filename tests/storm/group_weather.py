@@ -69,6 +69,8 @@ class GroupWeather(ABC):
         self._coordinators = Coordinators(addresses)
         self._address = addresses[0]
         self._sizes = sizes
+        # Of the groups whose topics grow.
+        self._growing = list(sizes)
         self._seats = [Seat(size, place) for size in sizes for place in range(size)]
         self._topics: dict[str, tuple[bytes, int]] = {}
         self._wire: Wire
@@ -177,7 +179,7 @@ class GroupWeather(ABC):
         self._take(seat)
 
     async def _grow(self) -> None:
-        size = self._rng.choice(self._sizes)
+        size = self._rng.choice(self._growing)
         topic_id, count = self._topics[topic_of(size)]
         if count >= MOST_TIMES * max(size, 2):
             return
