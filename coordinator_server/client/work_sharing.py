@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Container, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Container, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from coordinator_server.client.background import KeptMember, Latest
@@ -153,7 +153,7 @@ class _EagerSticky:
     name: Final = "eager-sticky"
     is_cooperative: Final = False
 
-    def user_data(self, generation_id: int) -> bytes | None:
+    def user_data(self, generation_id: int, assigned: Collection[TopicPartition] = ()) -> bytes | None:
         return None
 
     def assign(self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:

@@ -14,11 +14,14 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Assignment;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor.Subscription;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
 import org.apache.kafka.clients.consumer.RangeAssignor;
 import org.apache.kafka.clients.consumer.RoundRobinAssignor;
+import org.apache.kafka.clients.consumer.StickyAssignor;
 import org.apache.kafka.clients.consumer.internals.AbstractPartitionAssignor;
 import org.apache.kafka.clients.consumer.internals.ConsumerProtocol;
 import org.apache.kafka.common.TopicPartition;
@@ -49,7 +52,7 @@ public final class Assignors {
         Map<String, Subscription> subscriptions = new HashMap<>();
         ObjectNode sent = group.putObject("subscriptions");
         for (JsonNode member : group.get("members")) {
-            Subscription subscription = subscription(member);
+            Subscription subscription = subscription(member, group.get("assignor").asText());
             sent.put(member.get("id").asText(), hex(ConsumerProtocol.serializeSubscription(subscription)));
             subscriptions.put(member.get("id").asText(), subscription);
         }
@@ -61,12 +64,23 @@ public final class Assignors {
         return group;
     }
 
-    private static Subscription subscription(JsonNode member) {
+    private static Subscription subscription(JsonNode member, String name) {
         List<String> topics = new ArrayList<>();
         member.get("topics").forEach(topic -> topics.add(topic.asText()));
         List<TopicPartition> owned = new ArrayList<>();
         member.get("owned").forEach(each -> owned.add(new TopicPartition(each.get(0).asText(), each.get(1).asInt())));
-        Subscription subscription = new Subscription(topics, null, owned, member.get("generation").asInt(), Optional.empty());
+        int generation = member.get("generation").asInt();
+        ByteBuffer userData = null;
+        if (name.equals("sticky")) {
+            // It has its partitions from its last assignment, and gives them up before it joins.
+            StickyAssignor assignor = new StickyAssignor();
+            if (generation >= 0) {
+                assignor.onAssignment(new Assignment(owned), new ConsumerGroupMetadata("g", generation, "", Optional.empty()));
+            }
+            userData = assignor.subscriptionUserData(Set.copyOf(topics));
+        }
+        List<TopicPartition> claims = userData == null ? owned : List.of();
+        Subscription subscription = new Subscription(topics, userData, claims, generation, Optional.empty());
         if (!member.get("instance").isNull()) {
             subscription.setGroupInstanceId(Optional.of(member.get("instance").asText()));
         }
@@ -77,6 +91,7 @@ public final class Assignors {
         return switch (name) {
             case "range" -> new RangeAssignor();
             case "roundrobin" -> new RoundRobinAssignor();
+            case "sticky" -> new StickyAssignor();
             default -> new CooperativeStickyAssignor();
         };
     }

@@ -12,10 +12,15 @@ ASSIGNORS: Final = ("range", "roundrobin", "cooperative-sticky")
 
 
 def random_groups(count: int = GROUPS, seed: int = 16) -> Iterator[dict[str, Any]]:
-    """Yield groups as JSON objects. Members of sticky groups want the same topics."""
+    """Yield groups as JSON objects, and a third as many of the assignor "sticky".
+
+    Members of sticky groups want the same topics.
+    """
     rng = random.Random(seed)
     for i in range(count):
         yield _group(rng, ASSIGNORS[i % len(ASSIGNORS)])
+    for _ in range(count // len(ASSIGNORS)):
+        yield _group(rng, "sticky")
 
 
 def _group(rng: random.Random, assignor: str) -> dict[str, Any]:
@@ -26,7 +31,7 @@ def _group(rng: random.Random, assignor: str) -> dict[str, Any]:
     rng.shuffle(free)
     generation = rng.randint(1, 5)
     for i in range(rng.choice([1, 2, 3, 5, 8, 20])):
-        is_equal = assignor == "cooperative-sticky" or rng.random() < 0.6
+        is_equal = assignor.endswith("sticky") or rng.random() < 0.6
         owned = [free.pop() for _ in range(min(len(free), rng.choice([0, 0, 1, 3, 6])))]
         if rng.random() < 0.15 and members:
             owned += rng.sample(members[-1]["owned"], len(members[-1]["owned"]) // 2)

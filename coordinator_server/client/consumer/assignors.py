@@ -6,7 +6,7 @@ in Kafka when no member names its rack.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import cycle
 from typing import Final, Protocol
 
@@ -28,8 +28,8 @@ class Assignor(Protocol):
     def is_cooperative(self) -> bool:
         """Whether members keep what they have while the group rebalances."""
 
-    def user_data(self, generation_id: int) -> bytes | None:
-        """Return what a member adds to its subscription."""
+    def user_data(self, generation_id: int, assigned: Collection[TopicPartition] = ()) -> bytes | None:
+        """Return what a member adds to its subscription, that has last got ``assigned``, in a generation."""
 
     def assign(self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:
         """Return the partitions of each member, by member id."""
@@ -41,7 +41,7 @@ class RangeAssignor:
     name: Final = "range"
     is_cooperative: Final = False
 
-    def user_data(self, generation_id: int) -> bytes | None:
+    def user_data(self, generation_id: int, assigned: Collection[TopicPartition] = ()) -> bytes | None:
         return None
 
     def assign(self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:
@@ -62,7 +62,7 @@ class RoundRobinAssignor:
     name: Final = "roundrobin"
     is_cooperative: Final = False
 
-    def user_data(self, generation_id: int) -> bytes | None:
+    def user_data(self, generation_id: int, assigned: Collection[TopicPartition] = ()) -> bytes | None:
         return None
 
     def assign(self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:

@@ -54,6 +54,8 @@ class GroupConsumer(Coordinator):
         self._assignors = {each.name: each for each in assignors}
         self._is_cooperative = all(each.is_cooperative for each in assignors)
         self._assignment: frozenset[TopicPartition] = frozenset()
+        # Also what was given up since, before a rebalance.
+        self._last_assignment: frozenset[TopicPartition] = frozenset()
         self._owned_since = NO_GENERATION.generation_id
         self._counts: dict[str, int] = {}
         self._watched: tuple[str, ...] = ()
@@ -118,9 +120,9 @@ class GroupConsumer(Coordinator):
         return CONSUMER
 
     def metadata(self) -> Sequence[tuple[str, bytes]]:
-        claims = self._claims()
+        claims, since, last = self._claims(), self._owned_since, self._last_assignment
         return [
-            (name, encode_subscription(Subscription(self._topics, claims, self._owned_since, each.user_data(self._owned_since))))
+            (name, encode_subscription(Subscription(self._topics, claims, since, each.user_data(since, last))))
             for name, each in self._assignors.items()
         ]
 
@@ -156,7 +158,7 @@ class GroupConsumer(Coordinator):
                 # What comes is told as well; the failure reaches the owner after that, as in Kafka.
                 failure = error
             self.request_rejoin("need to revoke partitions and re-join")
-        self._assignment = new
+        self._assignment = self._last_assignment = new
         if self._has_returned and self._is_cooperative:
             self.request_rejoin("a static leader has returned: partitions may have been on their way")
         self._has_returned = False
@@ -165,7 +167,7 @@ class GroupConsumer(Coordinator):
             raise failure
 
     async def on_lost(self, generation: int, member_id: str, reason: MembershipLost) -> None:
-        lost, self._assignment = self._assignment, frozenset()
+        lost, self._assignment, self._last_assignment = self._assignment, frozenset(), frozenset()
         self._owned_since = NO_GENERATION.generation_id
         if lost:
             await callback_result(self.on_partitions_lost(lost))

@@ -1,7 +1,8 @@
-"""Kafka's assignor "cooperative-sticky": members keep what they have as far as that is fair.
+"""Kafka's assignors "cooperative-sticky" and "sticky": members keep what they have as far as that is fair.
 
-A partition that moves from one member to another is in nobody's assignment for one rebalance: its owner gives it up first, and gets
-the group to rebalance again (KIP-429).
+With the first one, a partition that moves from one member to another is in nobody's assignment for one rebalance: its owner gives
+it up first, and gets the group to rebalance again (KIP-429). With the second one, all members give up all before each rebalance,
+and say in the user data of their subscriptions what they have had.
 
 If all members subscribe to the same topics, the result is the one of Kafka's Java clients, partition by partition. If not, it is
 valid, balanced and sticky, and may differ from theirs.
@@ -9,7 +10,11 @@ valid, balanced and sticky, and may differ from theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import struct
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from struct import Struct as Layout
 from typing import Final
 
@@ -18,7 +23,9 @@ from coordinator_server.client.consumer.java_order import java_order, java_text
 from coordinator_server.client.consumer.subscription import Subscription
 from coordinator_server.client.offsets import TopicPartition
 
-_GENERATION = Layout(">i")
+_INT32 = Layout(">i")
+_INT16 = Layout(">h")
+NO_GENERATION: Final = -1
 
 
 class CooperativeStickyAssignor:
@@ -27,15 +34,69 @@ class CooperativeStickyAssignor:
     name: Final = "cooperative-sticky"
     is_cooperative: Final = True
 
-    def user_data(self, generation_id: int) -> bytes | None:
+    def user_data(self, generation_id: int, assigned: Collection[TopicPartition] = ()) -> bytes | None:
         """Return the generation, for members that do not read it from the subscription."""
-        return _GENERATION.pack(generation_id)
+        return _INT32.pack(generation_id)
 
     def assign(self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:
         assignment, moved = divide(partitions, subscriptions)
         for partition, member_id in moved:
             assignment[member_id].remove(partition)
         return assignment
+
+
+class StickyAssignor:
+    """The same division. What moves has its new owner at once: nobody has anything during a rebalance."""
+
+    name: Final = "sticky"
+    is_cooperative: Final = False
+
+    def user_data(self, generation_id: int, assigned: Collection[TopicPartition] = ()) -> bytes | None:
+        """Return what the member has had, as Kafka's StickyAssignor writes it; nothing of one that had nothing yet."""
+        if generation_id == NO_GENERATION and not assigned:
+            return None
+        by_topic = [(topic, list(each)) for topic, each in groupby(sorted(assigned), attrgetter("topic"))]
+        parts = [_INT32.pack(len(by_topic))]
+        for topic, partitions in by_topic:
+            name = topic.encode()
+            parts += [_INT16.pack(len(name)), name, _INT32.pack(len(partitions))]
+            parts += [_INT32.pack(each.partition) for each in partitions]
+        return b"".join([*parts, _INT32.pack(generation_id)])
+
+    def assign(self, partitions: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:
+        claims = {member_id: claims_of(self.name, each) for member_id, each in subscriptions.items()}
+        claimed = {key: replace(each, owned=claims[key][0], generation_id=claims[key][1]) for key, each in subscriptions.items()}
+        return divide(partitions, claimed)[0]
+
+
+def claims_of(assignor: str, subscription: Subscription) -> tuple[tuple[TopicPartition, ...], int]:
+    """Return what a member says to an assignor that it has had, and in which generation; -1 if it does not say."""
+    if assignor == CooperativeStickyAssignor.name:
+        return subscription.owned, _generation(subscription)
+    if assignor == StickyAssignor.name and subscription.user_data:
+        return _read_user_data(subscription.user_data)
+    return (), NO_GENERATION
+
+
+def _read_user_data(data: bytes) -> tuple[tuple[TopicPartition, ...], int]:
+    """Read what StickyAssignor wrote. In old versions it ends without a generation. What cannot be read is nothing, as in Kafka."""
+    found: list[TopicPartition] = []
+    try:
+        (topics,) = _INT32.unpack_from(data)
+        pos = _INT32.size
+        for _ in range(topics):
+            (size,) = _INT16.unpack_from(data, pos)
+            pos += _INT16.size
+            topic = data[pos : pos + size].decode()
+            pos += size
+            (count,) = _INT32.unpack_from(data, pos)
+            pos += _INT32.size
+            for _ in range(count):
+                found.append(TopicPartition(topic, *_INT32.unpack_from(data, pos)))
+                pos += _INT32.size
+        return tuple(found), _INT32.unpack_from(data, pos)[0] if pos < len(data) else NO_GENERATION
+    except (struct.error, UnicodeDecodeError):
+        return (), NO_GENERATION
 
 
 def divide(
@@ -177,7 +238,7 @@ def _assign_unequal(
 def _generation(subscription: Subscription) -> int:
     """Return the generation of a member's claims. Older clients have it in their user data."""
     data = subscription.user_data
-    if subscription.generation_id < 0 and data is not None and len(data) >= _GENERATION.size:
-        generation: int = _GENERATION.unpack_from(data)[0]
+    if subscription.generation_id < 0 and data is not None and len(data) >= _INT32.size:
+        generation: int = _INT32.unpack_from(data)[0]
         return generation
     return subscription.generation_id

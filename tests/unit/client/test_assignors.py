@@ -12,7 +12,7 @@ import pytest
 from coordinator_server.client import Refused, TopicPartition
 from coordinator_server.client.consumer.assignors import Assignment, Assignor, RangeAssignor, RoundRobinAssignor, wanted_topics
 from coordinator_server.client.consumer.java_order import java_hash, java_order
-from coordinator_server.client.consumer.sticky import CooperativeStickyAssignor
+from coordinator_server.client.consumer.sticky import CooperativeStickyAssignor, StickyAssignor, claims_of
 from coordinator_server.client.consumer.subscription import (
     Subscription,
     decode_assignment,
@@ -23,6 +23,7 @@ from coordinator_server.client.consumer.subscription import (
 from tests.support.golden import STORED_ASSIGNMENTS, stored_lines
 
 BY_NAME: dict[str, Assignor] = {each.name: each for each in (RangeAssignor(), RoundRobinAssignor(), CooperativeStickyAssignor())}
+STICKY = "sticky"
 GROUPS = [json.loads(line) for line in stored_lines(STORED_ASSIGNMENTS).splitlines()]
 
 
@@ -48,8 +49,34 @@ def test_they_agree_with_kafkas(name: str) -> None:
         assert {key: encode_assignment(each).hex() for key, each in found.items()} == group["assignments"], group
 
 
+def test_the_older_sticky_one_reads_what_kafkas_members_write_and_divides_as_it_does() -> None:
+    groups = [each for each in GROUPS if each["assignor"] == STICKY]
+
+    assert len(groups) > 100
+    for group in groups:
+        subscriptions = {
+            each["id"]: decode_subscription(bytes.fromhex(group["subscriptions"][each["id"]]), each["instance"])
+            for each in group["members"]
+        }
+        found = StickyAssignor().assign(group["partitions"], subscriptions)
+        assert {key: encode_assignment(each).hex() for key, each in found.items()} == group["assignments"], group
+
+
+def test_the_older_sticky_one_writes_what_it_reads() -> None:
+    """Members without a past write nothing. Of data that cannot be read nothing is claimed; older clients name no generation."""
+    mine = (TopicPartition("a", 0), TopicPartition("a", 2), TopicPartition("topic", 1))
+    data = StickyAssignor().user_data(7, mine)
+    assert data is not None
+
+    assert claims_of(STICKY, Subscription((), user_data=data)) == (mine, 7)
+    assert claims_of(STICKY, Subscription((), user_data=data[:-4])) == (mine, -1)
+    assert claims_of(STICKY, Subscription((), user_data=data[:-6])) == ((), -1)
+    assert claims_of(STICKY, Subscription((), user_data=None)) == ((), -1)
+    assert StickyAssignor().user_data(-1) is None
+
+
 def test_subscriptions_are_kafkas_bytes() -> None:
-    for group in GROUPS:
+    for group in [each for each in GROUPS if each["assignor"] != STICKY]:
         for member_id, subscription in subscriptions_of(group).items():
             data = bytes.fromhex(group["subscriptions"][member_id])
             assert encode_subscription(subscription) == data
