@@ -16,7 +16,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture simulate failover differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture what-if simulate failover differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -79,6 +79,9 @@ chaos: with-dev ## fifty programs with the client library freeze, die, leave and
 
 differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), the client library against one that demands TLS and SASL, share state that moves to this server and back, and `observe` on a broker with an eager cleaner; ARGS=--record records its answers
 	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py tests/interop/test_share_state_moves.py tests/interop/test_observe_kafka.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
+
+what-if: with-dev ## 10,000 random lives of groups (LIVES=N), played again by the rule that was in force: what was recorded comes out
+	@WHAT_IF_LIVES=$(or $(LIVES),10000) $(BIN)/python -m pytest -n auto -o faulthandler_timeout=0 tests/property/test_what_if.py $(ARGS)
 
 simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, with programs that use the client library, with nodes that share a store (rows alone, and whole daemons), with share groups and with streams groups, and as many with consumer groups; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)

@@ -1,4 +1,4 @@
-"""The actions of ``groups`` on a data directory: why, at and restore read the log of the group's shard,
+"""The actions of ``groups`` on a data directory: why, at, owners, what-if and restore read the log of the group's shard,
 expiring asks the server.
 """
 
@@ -92,6 +92,13 @@ def _owners(options: argparse.Namespace) -> None:
     show_owners(options, history.owners(end, names))
 
 
+def _what_if(options: argparse.Namespace) -> None:
+    # The assignors take longer to import than the other actions.
+    from coordinator_server.cli.group_what_if import show_what_if
+
+    show_what_if(options)
+
+
 def _restore(options: argparse.Namespace) -> int:
     before, then = _groups_at(options, _END_OF_TIME, options.time)
     if then.group is None:
@@ -154,7 +161,15 @@ def _expiring(options: argparse.Namespace) -> int:
 
 _WITH_ROWS = ("restore", "expiring", "waiting", "owners")
 _OF_A_SERVER = ("restore", "expiring", "waiting")
-_ACTIONS = {"why": _why, "at": _at, "restore": _restore, "expiring": _expiring, "waiting": show_waiting, "owners": _owners}
+_ACTIONS = {
+    "why": _why,
+    "at": _at,
+    "restore": _restore,
+    "expiring": _expiring,
+    "waiting": show_waiting,
+    "owners": _owners,
+    "what-if": _what_if,
+}
 
 
 def _groups_at(options: argparse.Namespace, *times_ms: int) -> list[GroupAt]:

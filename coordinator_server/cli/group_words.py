@@ -205,11 +205,16 @@ def _some(names: Sequence[str], most: int = MOST_PARTITIONS) -> str:
 
 
 def _cause(event: Event, reason: Reason) -> str:
+    return reason_words(reason, whose(event, reason.whom) if reason.whom else "a member")
+
+
+def reason_words(reason: Reason, whom: str | None = None) -> str:
+    """Return a reason in words. ``whom`` says more of its subject than the member id."""
     sentence = _CAUSES.get(reason.why)
     if sentence is None:
         sentence = f"{reason.why} {{whom}}".rstrip() if reason.whom else reason.why
     said = f' ("{reason.said}")' if reason.said and reason.why not in _SAYS_MORE else ""
-    return sentence.format(whom=whose(event, reason.whom) if reason.whom else "a member", said=reason.said) + said
+    return sentence.format(whom=whom or reason.whom or "a member", said=reason.said) + said
 
 
 def _maker(event: Event, by: Change) -> str:

@@ -1,12 +1,14 @@
-"""List, describe and change groups of a running server. Show why a group rebalanced, and what it was at a moment.
+"""List, describe and change groups of a running server. Show why a group rebalanced, what it was at a moment,
+and what it would have lived through with other rules.
 
 list, describe, members, offsets and export ask a running server, or a Kafka cluster, over Kafka's
 protocol; with --data-dir, the first four answer from the log.
 reset, clone, import, delete, delete-offsets and evict change a group there: without --execute they
 show what would change. As in Kafka, a group with members keeps its offsets; the refusal names them.
 
-why, at and restore answer from the log of the group's shard: the server may run or not; restore --execute needs it. They go back
-as far as segments are kept: log.history.retention.ms. waiting and expiring ask the server that runs on --data-dir.
+why, at, owners, what-if and restore answer from the log of the group's shard: the server may run or not; restore --execute
+needs it. They go back as far as segments are kept: log.history.retention.ms. waiting and expiring ask the server that runs
+on --data-dir.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.offset_targets import add_target_arguments, topic_partitions
 from coordinator_server.cli.timelines import add_timeline_arguments
 from coordinator_server.cli.times import MOMENT, moment_ms, past_ms
+from coordinator_server.cli.what_if_options import add_what_if
 
 EPILOG = """\
 examples:
@@ -46,13 +49,15 @@ examples:
   coordinator-server groups waiting billing --data-dir ./data                                     # the server must run
   coordinator-server groups at billing 2026-11-20T10:00Z --data-dir ./data
   coordinator-server groups owners billing --topic orders:3 --since 2026-11-20T00:00Z --data-dir ./data
+  coordinator-server groups what-if billing --assignor uniform --from 2026-11-01 --to now --data-dir ./data
+  coordinator-server groups what-if billing --static --each --data-dir ./data
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data              # shows what would change
   coordinator-server groups restore billing --at 2026-11-20T10:00Z --data-dir ./data --execute    # the server must run
   coordinator-server groups lag --data-dir ./observed                                             # what 'observe' follows
   coordinator-server groups expiring billing --data-dir ./data                                    # the server must run
 """
 
-_OF_LOG: Final = frozenset({"why", "at", "restore", "expiring", "waiting", "owners"})
+_OF_LOG: Final = frozenset({"why", "at", "restore", "expiring", "waiting", "owners", "what-if"})
 _VIEWS: Final = frozenset({"list", "describe", "members", "offsets"})
 
 
@@ -199,6 +204,7 @@ def _add_history(actions: Any) -> None:
     owners.add_argument("--until", type=moment_ms, metavar="TIME", help=f"until then (default: now): {MOMENT}")
     add_log_argument(owners)
     add_output_argument(owners)
+    add_what_if(actions, EPILOG)
     restore = _add_group(
         add_action(actions, "restore", "restore the offsets of a group without members to those of a moment", EPILOG)
     )

@@ -1,7 +1,8 @@
-"""Run several jobs in one Spark session, which starts once: compact, history, verify, index.
+"""Run several jobs in one Spark session, which starts once: compact, history, verify, index, what-if.
 
 The jobs run in the order given. Each is the command of its name, with its options and its output
-(with -o json a line each). The first job that fails ends the run with its exit code.
+(with -o json a line each). The first job that fails ends the run with its exit code. what-if is "groups
+what-if" for all groups: which of them would gain most by another rule. It writes what_if.parquet to --out.
 
 With --every it is a daemon: it keeps the session open and runs the jobs again and again, whenever the
 log has grown enough. It prints a line for each job, and notifies the running server, whose control.sock
@@ -15,7 +16,7 @@ import argparse
 from contextlib import ExitStack
 from typing import Final
 
-from coordinator_server.cli import compact, history, index, verify
+from coordinator_server.cli import compact, history, index, verify, what_if
 from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, spark_session
 from coordinator_server.cli.jobs import Job, run_job
@@ -26,21 +27,29 @@ from coordinator_server.cli.times import duration_ms
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.schedule import LONGEST_MS, MIN_BYTES
 
-JOBS: Final[dict[str, Job]] = {"compact": compact.job, "history": history.job, "verify": verify.job, "index": index.job}
+JOBS: Final[dict[str, Job]] = {
+    "compact": compact.job,
+    "history": history.job,
+    "verify": verify.job,
+    "index": index.job,
+    "what-if": what_if.job,
+}
+_NEED_OUT: Final = ("history", "what-if")
 
 EPILOG = """\
 examples:
   coordinator-server pipeline compact history verify --data-dir ./data --out ./history
   coordinator-server pipeline compact history verify --data-dir ./data --out ./history --every 10m
+  coordinator-server pipeline what-if --data-dir ./data --out ./what-if --engine python
   coordinator-server pipeline compact verify --data-dir /shared/data --master spark://head:7077 -o json
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("jobs", nargs="+", choices=tuple(JOBS), metavar="JOB", help="compact, history, verify or index")
+    parser.add_argument("jobs", nargs="+", choices=tuple(JOBS), metavar="JOB", help="compact, history, verify, index or what-if")
     parser.add_argument("--data-dir", type=local_dir, required=True, metavar="DIR", help="the server's data directory")
-    parser.add_argument("--out", type=local_dir, metavar="DIR", help="directory of the history's tables; required for history")
+    parser.add_argument("--out", type=local_dir, metavar="DIR", help="directory of tables; required for history and what-if")
     add_no_wait_argument(parser)
     add_engine_arguments(parser, python="one process, and needs no Java", workers_see="both")
     compact.add_own_arguments(parser)
@@ -67,8 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the jobs and return the exit code."""
     try:
-        if "history" in options.jobs and options.out is None:
-            raise CannotRun("history needs --out DIR, the directory of its tables")
+        for name in _NEED_OUT:
+            if name in options.jobs and options.out is None:
+                raise CannotRun(f"{name} needs --out DIR, the directory of its tables")
         if options.every is not None:
             return run_on_schedule(options, JOBS)
         with ExitStack() as stack:

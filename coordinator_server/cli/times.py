@@ -14,17 +14,19 @@ _CLOCK: Final = re.compile(r"(?:(today|yesterday)[ -]?)?(\d{1,2}:\d\d(?::\d\d)?)
 _UNIT_MS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _DAY_MS: Final = _UNIT_MS["d"]
 
-MOMENT: Final = "2026-11-20T10:00Z, 13:40, 'yesterday 22:00', '5m ago'; UTC without a zone"
+MOMENT: Final = "2026-11-20T10:00Z, 13:40, 'yesterday 22:00', '5m ago', now; UTC without a zone"
 """How a moment may be written, for the help of options."""
 
 
 def moment_ms(text: str, now_ms: int | None = None) -> int:
     """Parse a moment into ms since 1970; what has no zone is UTC. For argparse.
 
-    It is any ISO 8601 time, ``5m ago`` (or s, h, d), ``13:40``, which is the last one before now, or ``yesterday 22:00``.
+    It is any ISO 8601 time, ``now``, ``5m ago`` (or s, h, d), ``13:40``, the last one before now, or ``yesterday 22:00``.
     """
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     words = text.strip().lower()
+    if words == "now":
+        return now_ms
     try:
         if ago := _AGO.fullmatch(words):
             return _after_1970(now_ms - duration_ms(ago[1]))

@@ -9,16 +9,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
 from coordinator_server.log.jobs import JobShard
 from coordinator_server.log.opening import identity_of
+from coordinator_server.pipeline.index.chunk import batches_of
 from coordinator_server.pipeline.index.database import NoIndex, open_to_read
 from coordinator_server.pipeline.index.feed import DIRECTORY, LogDiffers, batches_after
 from coordinator_server.pipeline.index.period import Found, Period, PeriodReader, newest_events
 from coordinator_server.pipeline.index.reader import IndexedGroup, IndexedShard, indexed_shard, replay_upto
-from coordinator_server.pipeline.input.files import first_after
+from coordinator_server.pipeline.input.files import batches_before, first_after
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
 from coordinator_server.pipeline.replay.group_owners import Ownership, owners_of
 from coordinator_server.pipeline.replay.group_timeline import (
@@ -70,6 +72,26 @@ class GroupHistory:
 
         found = self._from_index(of_index, upto)
         return owners_of(self.shard, self._id, names, upto) if found is None else found
+
+    def read(self, take: Callable[[Batches, int], T], upto: int) -> T:
+        """Return what ``take`` makes of the batches that mention the group, and of the offset at which the history begins.
+
+        There may be other batches among them, and the last one may go on after ``upto``. Raises DamagedLog, PipelineError.
+        """
+        check_written(self.shard, self._id)
+
+        def of_index(group: IndexedGroup, shard: IndexedShard, tail: Batches) -> tuple[T]:
+            stored = [group.base(group.chunks[0]), *map(group.records, group.chunks)] if group.chunks else []
+            return (take(chain(*map(batches_of, stored), tail), shard.begins_at),)
+
+        found = self._from_index(of_index, upto)
+        if found is not None:
+            return found[0]
+        layer, files = self.shard.whole(upto)
+        try:
+            return take(batches_before(files, upto), 0 if layer is None else layer.to_offset)
+        except DecodeError as error:
+            raise unreadable(self.shard.name, error) from error
 
     def at(self, at_ms: int, upto: int, names: NamesOfTopics) -> GroupAt:
         """Return the group after all records before the first one that was appended after ``at_ms``.

@@ -42,6 +42,7 @@ EXCEPTIONS = {
     "coordinator_server/pipeline/input/data_dir.py": "a directory is opened to reach a socket in it",
     "coordinator_server/pipeline/history/run.py": "pyarrow writes the tables, and ``history/output.py`` syncs them",
     "coordinator_server/pipeline/index/database.py": "the index, which is made again from the log",
+    "coordinator_server/pipeline/table.py": "a table, which is made again from the log",
     "coordinator_server/pipeline/locations.py": "a temporary copy of what is in a store",
     "coordinator_server/pipeline/layer/checkpoint.py": "temporary files without a name",
     "coordinator_server/pipeline/spark/class_archive.py": "a cache",

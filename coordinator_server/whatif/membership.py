@@ -1,0 +1,184 @@
+"""Rules of membership: what would have been no change of the group.
+
+    static members     a member that leaves and comes back within its session is one restart: nobody else notices
+    longer sessions    a member whose session ended, and whose client came back soon after, would have survived
+    rebalance delay    changes that come within a time of each other are one
+
+The log does not say that two member ids are of one process. A return is a join of the same client id, at the same host if there
+are several, or at any if that client id was never in two members at once. So what is saved is a bound, and known only where each
+member had a client id and a host of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coordinator_server.group.assign.order import order_members
+from coordinator_server.group.why import Why
+from coordinator_server.whatif.figures import Certainty, worst
+from coordinator_server.whatif.life import Generation, LifeMember, Seat
+from coordinator_server.whatif.turns import Turn
+
+SESSION_MS: Final = 45_000
+"""Kafka's default of session.timeout.ms and group.consumer.session.timeout.ms, for members of which no record says it."""
+
+
+class Membership(Struct, frozen=True):
+    """What to change: each is off by default. ``session_timeout_ms`` and ``delay_ms`` are 0 for as it was."""
+
+    static: bool = False
+    session_timeout_ms: int = 0
+    delay_ms: int = 0
+
+
+class Return(NamedTuple):
+    """A member that went and came back: in which turns, under which seats. ``expired``: its session had ended.
+
+    ``away_ms`` is from one change to the other, ``session_ms`` the member's session. ``certainty`` is whether another member may
+    have been meant.
+    """
+
+    gone_in: int
+    back_in: int
+    seat: Seat
+    new_seat: Seat
+    away_ms: int
+    session_ms: int
+    expired: bool
+    certainty: Certainty
+
+
+class Altered(NamedTuple):
+    """Turns that are left, those that would not have been, and who would have survived what."""
+
+    turns: list[Turn]
+    saved: list[Turn]
+    returns: list[Return]
+    certainty: Certainty
+
+
+def alter(turns: Sequence[Turn], membership: Membership, anchor: Sequence[Turn] = ()) -> Altered:
+    """Return the turns under other rules of membership. ``anchor`` is the turn before them, if there is one: it stays as it was."""
+    whole = [*anchor, *turns]
+    chosen = [each for each in returns_in(whole) if _is_survived(each, membership)]
+    left, saved = _without(whole, chosen, is_static=membership.static)
+    left, before = left[len(anchor) :], left[: len(anchor)]
+    if membership.delay_ms:
+        left, joined = _together(left, membership.delay_ms, before[0].generation.members if before else {})
+        saved = sorted([*saved, *joined], key=lambda turn: turn.generation.offset)
+    certainty = worst(*(each.certainty for each in chosen), Certainty.BOUND if membership.delay_ms else Certainty.KNOWN)
+    return Altered(left, saved, chosen, certainty)
+
+
+def returns_in(turns: Sequence[Turn]) -> list[Return]:
+    """Return who went and came back, each member once, in the order in which they came back."""
+    shared = _shared_clients(turns)
+    away: dict[Seat, tuple[int, LifeMember, bool]] = {}
+    found = []
+    before: Mapping[Seat, LifeMember] = {}
+    for number, turn in enumerate(turns):
+        members = turn.generation.members
+        for seat in before.keys() - members.keys():
+            if before[seat].instance_id is None:
+                away[seat] = number, before[seat], _has_expired(turn.generation, before[seat])
+        for seat in sorted(members.keys() - before.keys()):
+            member = members[seat]
+            candidates = [each for each, (_, gone, _) in away.items() if _may_be(gone, member, shared)]
+            if member.instance_id is not None or not candidates:
+                continue
+            chosen = min(candidates, key=lambda each: (away[each][1].client_host != member.client_host, -away[each][0], each))
+            gone_in, gone, expired = away.pop(chosen)
+            away_ms = max(0, turn.generation.began_ms - turns[gone_in].generation.began_ms)
+            is_sure = len(candidates) == 1 and gone.client_host == member.client_host and gone.client_id not in shared
+            certainty = Certainty.KNOWN if is_sure and turn.generation.took_ms is not None else Certainty.BOUND
+            session_ms = gone.session_timeout_ms or SESSION_MS
+            found.append(Return(gone_in, number, chosen, seat, away_ms, session_ms, expired, certainty))
+        before = members
+    return found
+
+
+def _shared_clients(turns: Sequence[Turn]) -> set[str]:
+    """Return the client ids that two members had at once."""
+    shared: set[str] = set()
+    for turn in turns:
+        seen: set[str] = set()
+        for member in turn.generation.members.values():
+            (shared if member.client_id in seen else seen).add(member.client_id)
+    return shared
+
+
+def _may_be(gone: LifeMember, member: LifeMember, shared: set[str]) -> bool:
+    """Return whether a new member may be one that has gone."""
+    is_same_place = gone.client_host == member.client_host or gone.client_id not in shared
+    return gone.client_id == member.client_id and is_same_place and gone.wanted == member.wanted
+
+
+def _has_expired(generation: Generation, member: LifeMember) -> bool:
+    return any(each.why == Why.SESSION_TIMEOUT and each.whom == member.member_id for each in generation.reasons)
+
+
+def _is_survived(each: Return, membership: Membership) -> bool:
+    """Return whether the others would not have noticed."""
+    session_ms = membership.session_timeout_ms
+    if each.expired:
+        return each.session_ms + each.away_ms < session_ms
+    return membership.static and each.away_ms < max(each.session_ms, session_ms)
+
+
+def _without(turns: Sequence[Turn], chosen: Sequence[Return], *, is_static: bool) -> tuple[list[Turn], list[Turn]]:
+    """Return the turns in which something would have changed, and the others."""
+    if not chosen and not is_static:
+        return list(turns), []
+    first_seat: dict[Seat, Seat] = {}
+    for each in chosen:
+        first_seat[each.new_seat] = first_seat.get(each.seat, each.seat)
+    left: list[Turn] = []
+    saved: list[Turn] = []
+    recorded: tuple[object, ...] = ()
+    for number, turn in enumerate(turns):
+        generation = turn.generation
+        members = {first_seat.get(seat, seat): member for seat, member in generation.members.items()}
+        for each in chosen:
+            if each.gone_in <= number < each.back_in:
+                members.setdefault(first_seat.get(each.seat, each.seat), turns[each.gone_in - 1].generation.members[each.seat])
+        altered = _with_members(generation, members, is_static=is_static)
+        is_change = generation.signature != recorded
+        if left and is_change and altered.signature == left[-1].generation.signature:
+            saved.append(turn)
+        else:
+            left.append(Turn(altered, turn.follow_ups))
+        recorded = generation.signature
+    return left, saved
+
+
+def _with_members(generation: Generation, members: Mapping[Seat, LifeMember], *, is_static: bool) -> Generation:
+    """Return a generation with other members, each under the member id that it had at first."""
+    named = {seat: replace(member, member_id=seat) if member.instance_id is None else member for seat, member in members.items()}
+    if is_static:
+        named = {seat: replace(member, instance_id=seat) for seat, member in named.items()}
+    seats = {member.member_id: seat for seat, member in named.items()}
+    order = tuple(seats[member_id] for member_id in order_members(list(seats)))
+    topics = generation.topics
+    return replace(generation, members=named, order=order, topics=topics, before=None, fresh=frozenset())
+
+
+def _together(turns: Sequence[Turn], delay_ms: int, before: Mapping[Seat, LifeMember]) -> tuple[list[Turn], list[Turn]]:
+    """Return the turns, with those as one that begin within a time of a join, and the turns that have become a part of another."""
+    left: list[Turn] = []
+    saved: list[Turn] = []
+    begun_ms: int | None = None
+    for turn in turns:
+        generation = turn.generation
+        if begun_ms is not None and generation.members and generation.began_ms <= begun_ms + delay_ms:
+            saved.append(left.pop())
+            left.append(Turn(generation, turn.follow_ups, delay_ms))
+        else:
+            has_joined = generation.members.keys() - before.keys()
+            begun_ms = generation.began_ms if has_joined else None
+            left.append(Turn(generation, turn.follow_ups, delay_ms if has_joined else 0))
+        before = generation.members
+    return left, saved

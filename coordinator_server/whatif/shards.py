@@ -1,0 +1,161 @@
+"""All groups of a shard, for a job: a row for each group as it was, and one for each rule that would have saved something.
+
+The job runs in this process, or as tasks on Spark: a task is a shard, and its rows are JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from coordinator_server.kinds import GROUPS, topic_of
+from coordinator_server.log.opening import job_shard, job_shards
+from coordinator_server.pipeline.input.data_dir import durable
+from coordinator_server.pipeline.input.files import batches_before
+from coordinator_server.pipeline.input.retries import ONCE, Retries
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, catalog_records
+from coordinator_server.pipeline.replay.group_timeline import unreadable
+from coordinator_server.whatif.advice import Saving, advise
+from coordinator_server.whatif.figures import Certainty, Cost
+from coordinator_server.whatif.life import Life
+from coordinator_server.whatif.reader import LifeReader
+from coordinator_server.whatif.topics import TopicHistory
+from coordinator_server.whatif.verdict import Question, Verdict, judge
+from protocol.errors import DecodeError
+
+AS_IT_WAS: Final = "as it was"
+
+
+class WhatIfTask(Struct, frozen=True):
+    """A shard, how far it is durable, and how far the catalog is. ``size`` are the bytes to read."""
+
+    directory: str
+    upto: int
+    catalog_to: int
+    size: int
+
+
+class Row(Struct, frozen=True):
+    """A group under a rule. Fields of figures that are unknown are None; ``saved_…`` are 0 in the row of a group as it was."""
+
+    group: str
+    shard: str
+    assignors: str
+    first_ms: int
+    last_ms: int
+    generations: int
+    reproduced: int
+    missing: int
+    rule: str
+    certainty: str
+    rebalances: int | None
+    moved: int | None
+    needless: int | None
+    imbalance: int | None
+    stopped: int | None
+    standstill_ms: int | None
+    saved_rebalances: int
+    saved_needless: int
+    saved_standstill_ms: int | None
+    text: str = ""
+
+
+def tasks_of(data_dir: Path, retries: Retries = ONCE) -> list[WhatIfTask]:
+    """Return a task for each shard of groups that has records. Raises PipelineError, LogError."""
+    ends = durable(data_dir, retries)
+    catalog_to = ends.get(CATALOG_SHARD, 0)
+    found = []
+    for shard in job_shards(data_dir):
+        upto = ends.get(shard.name, 0)
+        if topic_of(shard.name) == GROUPS.topic and upto:
+            size = sum(Path(file.path).stat().st_size for file in shard.whole(upto)[1])
+            found.append(WhatIfTask(str(shard.place), upto, catalog_to, size))
+    return found
+
+
+def work(task: WhatIfTask) -> tuple[bytes, int]:
+    """Do a task. Return the encoded rows, and the number of records that were read. Raises DamagedLog."""
+    rows, records = rows_of(task)
+    return msgspec.json.encode(rows), records
+
+
+def decoded(results: Iterable[bytes]) -> list[Row]:
+    """Return the rows of many tasks, by group."""
+    rows = [row for each in results for row in msgspec.json.decode(each, type=list[Row])]
+    return sorted(rows, key=lambda row: (row.group, row.rule != AS_IT_WAS, -(row.saved_standstill_ms or 0)))
+
+
+def rows_of(task: WhatIfTask) -> tuple[list[Row], int]:
+    """Return the rows of a shard, and the number of records that were read. Raises DamagedLog."""
+    shard = job_shard(Path(task.directory))
+    layer, files = shard.whole(task.upto)
+    reader = LifeReader(_topics(str(Path(task.directory).parent), task.catalog_to))
+    try:
+        reader.add(batches_before(files, task.upto), task.upto)
+    except DecodeError as error:
+        raise unreadable(shard.name, error) from error
+    lives = reader.lives(0 if layer is None else layer.to_offset)
+    return [row for life in lives.values() for row in _rows(shard.name, life)], reader.records
+
+
+@lru_cache(1)
+def _topics(directory: str, catalog_to: int) -> TopicHistory:
+    """Return the topics: the shards of a task have them in common."""
+    return TopicHistory(catalog_records(Path(directory), catalog_to))
+
+
+def _rows(shard: str, life: Life) -> list[Row]:
+    verdict = judge(life, Question())
+    if verdict.first_ms is None:
+        return []
+    rows = [_row(shard, verdict, AS_IT_WAS, Certainty.KNOWN, verdict.recorded)]
+    return [*rows, *(_row_of_saving(shard, verdict, saving) for saving in advise(life))]
+
+
+def _row_of_saving(shard: str, verdict: Verdict, saving: Saving) -> Row:
+    row = _row(shard, verdict, saving.rule, saving.certainty, saving.cost)
+    return replace(
+        row,
+        saved_rebalances=saving.rebalances,
+        saved_needless=saving.needless,
+        saved_standstill_ms=saving.standstill_ms,
+        text=saving.text,
+    )
+
+
+def _row(shard: str, verdict: Verdict, rule: str, certainty: Certainty, cost: Cost) -> Row:
+    return Row(
+        group=verdict.group,
+        shard=shard,
+        assignors=", ".join(verdict.assignors),
+        first_ms=verdict.first_ms or 0,
+        last_ms=verdict.last_ms or 0,
+        generations=verdict.reproduced.generations,
+        reproduced=verdict.reproduced.same,
+        missing=sum(each.last - each.first + 1 for each in verdict.missing),
+        rule=rule,
+        certainty=certainty,
+        **{name: getattr(cost, name).value for name in Cost.__struct_fields__},
+        saved_rebalances=0,
+        saved_needless=0,
+        saved_standstill_ms=0,
+    )
+
+
+def most_to_gain(rows: Sequence[Row], most: int) -> list[Row]:
+    """Return the best rule of each group, of the groups that would gain most: standstill, then rebalances, then moves."""
+    best: dict[str, Row] = {}
+    for row in rows:
+        if row.rule != AS_IT_WAS and (row.group not in best or _gain(row) > _gain(best[row.group])):
+            best[row.group] = row
+    return sorted(best.values(), key=_gain, reverse=True)[:most]
+
+
+def _gain(row: Row) -> tuple[int, int, int]:
+    return row.saved_standstill_ms or 0, row.saved_rebalances, row.saved_needless

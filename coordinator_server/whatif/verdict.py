@@ -1,0 +1,164 @@
+"""One group: its rebalances in a period as they were, and as they would have been by other rules.
+
+The rule in force is played as well: where it gives what was recorded, the figures of other rules can be believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from coordinator_server.machine.provenance import Reason
+from coordinator_server.whatif.figures import Cost, total
+from coordinator_server.whatif.life import Generation, Held, Life, Missing
+from coordinator_server.whatif.membership import Altered, Membership, alter
+from coordinator_server.whatif.play import Played, play, recorded
+from coordinator_server.whatif.rules import RULES, recorded_situation
+from coordinator_server.whatif.turns import Turn, turns_of
+
+
+class Question(Struct, frozen=True):
+    """What to change, and when; None for the assignor that was in force, and for no limit of time."""
+
+    assignor: str | None = None
+    membership: Membership = Membership()
+    since_ms: int | None = None
+    until_ms: int | None = None
+
+
+class Reproduced(Struct, frozen=True):
+    """Of how many generations the rule in force gives what was recorded. ``differ`` are the numbers of the others.
+
+    ``moved`` partitions have another owner in those. ``unknown`` counts generations by an assignor that is not known here.
+    """
+
+    generations: int = 0
+    same: int = 0
+    differ: tuple[int, ...] = ()
+    moved: int = 0
+    unknown: int = 0
+
+
+class Compared(Struct, frozen=True):
+    """A change of the group: what it cost, and what it would have cost; None if it would not have been."""
+
+    generation: int
+    at_ms: int
+    members: int
+    assignor: str
+    reasons: tuple[Reason, ...]
+    recorded: Cost
+    what_if: Cost | None
+
+
+class Period(NamedTuple):
+    """The turns in a period, and before them the ``anchor``: the last one before it, if there is one."""
+
+    anchor: list[Turn]
+    turns: list[Turn]
+
+    @property
+    def before(self) -> Held:
+        """What members had when the period began."""
+        return self.anchor[0].assigned if self.anchor else {}
+
+
+class Verdict(Struct, frozen=True):
+    """The answer. ``assignors`` were in force, in the order in which they came."""
+
+    group: str
+    assignors: tuple[str, ...]
+    first_ms: int | None
+    last_ms: int | None
+    recorded: Cost
+    what_if: Cost
+    reproduced: Reproduced
+    missing: tuple[Missing, ...]
+    unreadable: int
+    changes: tuple[Compared, ...]
+
+
+def period_of(life: Life, since_ms: int | None, until_ms: int | None) -> Period:
+    """Return the turns of a life in a period."""
+    turns = [turn for turn in turns_of(life.generations) if until_ms is None or turn.generation.at_ms <= until_ms]
+    first = next((at for at, turn in enumerate(turns) if since_ms is None or turn.generation.at_ms >= since_ms), len(turns))
+    return Period(turns[max(first - 1, 0) : first], turns[first:])
+
+
+def was(period: Period) -> list[Played]:
+    """Return the period as it was."""
+    return recorded(period.turns, period.before)
+
+
+def would_have_been(period: Period, assignor: str | None, membership: Membership) -> tuple[list[Played], Altered]:
+    """Return the period by other rules, and what they change about membership."""
+    altered = alter(period.turns, membership, period.anchor)
+    rule = None if assignor is None else RULES[assignor]
+    return play(altered.turns, rule, period.before, altered.certainty), altered
+
+
+def judge(life: Life, question: Question) -> Verdict:
+    """Answer a question about a group."""
+    period = period_of(life, question.since_ms, question.until_ms)
+    before = was(period)
+    after, _ = would_have_been(period, question.assignor, question.membership)
+    by_offset = {each.turn.generation.offset: each.cost for each in after}
+    generations = [each for turn in period.turns for each in (turn.generation, *turn.follow_ups)]
+    return Verdict(
+        group=life.group_id,
+        assignors=tuple(dict.fromkeys(each.assignor for each in generations if each.assignor)),
+        first_ms=generations[0].at_ms if generations else None,
+        last_ms=generations[-1].at_ms if generations else None,
+        recorded=total(each.cost for each in before),
+        what_if=total(each.cost for each in after),
+        reproduced=reproduce(generations),
+        missing=tuple(_missing(life, generations)),
+        unreadable=life.unreadable,
+        changes=tuple(_compared(each, by_offset.get(each.turn.generation.offset)) for each in before),
+    )
+
+
+def reproduce(generations: Sequence[Generation]) -> Reproduced:
+    """Let the rule in force assign each generation again, from what it has got then."""
+    same = unknown = moved = 0
+    differ = []
+    for generation in generations:
+        rule = RULES.get(generation.assignor)
+        if not generation.members:
+            continue
+        if rule is None:
+            unknown += 1
+            continue
+        given = rule.assign(recorded_situation(generation))
+        other = sum(len({*given.get(seat, ())} - {*generation.assigned.get(seat, ())}) for seat in generation.members)
+        lost = sum(len({*generation.assigned.get(seat, ())} - {*given.get(seat, ())}) for seat in generation.members)
+        if other or lost:
+            differ.append(generation.number)
+            moved += max(other, lost)
+        else:
+            same += 1
+    return Reproduced(same + len(differ), same, tuple(differ), moved, unknown)
+
+
+def _missing(life: Life, generations: Sequence[Generation]) -> list[Missing]:
+    """Return the generations without a record in a period."""
+    if not generations:
+        return []
+    numbers = range(generations[0].number, generations[-1].number + 1)
+    is_first = life.generations[0] is generations[0]
+    return [each for each in life.missing if each.first in numbers or (is_first and each.last < numbers.start)]
+
+
+def _compared(each: Played, cost: Cost | None) -> Compared:
+    generation = each.turn.generation
+    return Compared(
+        generation.number,
+        generation.at_ms,
+        len(generation.members),
+        generation.assignor,
+        generation.reasons,
+        each.cost,
+        cost,
+    )

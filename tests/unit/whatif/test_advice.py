@@ -1,0 +1,77 @@
+"""What is recommended, in words, with what speaks for it."""
+
+from __future__ import annotations
+
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason
+from coordinator_server.whatif.advice import advise, duration_text
+from coordinator_server.whatif.figures import Certainty
+from coordinator_server.whatif.life import Generation
+from coordinator_server.whatif.rules import RULES, Situation
+from tests.support.generations import START_MS, generation, life, member
+
+ALL = [member(f"{each}1", f"worker-{each}") for each in "abc"]
+
+
+def assigned(number: int, members: list, at_s: float, why: str = Why.MEMBER_LEFT, whom: str = "") -> Generation:
+    found = generation(number, members, at_s=at_s, reasons=(Reason(why, whom),), took_ms=200)
+    found.assigned = RULES["range"].assign(Situation(found, {}, {}))
+    return found
+
+
+def deployment(why: str = Why.MEMBER_LEFT) -> list[Generation]:
+    """Three members; each goes and comes back three seconds later, one after the other."""
+    members = list(ALL)
+    found = [assigned(1, members, 1)]
+    for number, gone in enumerate(ALL):
+        rest = [each for each in members if each is not gone]
+        found.append(assigned(2 + 2 * number, rest, 10 + 10 * number, why, gone.member_id))
+        members = [*rest, member(f"{gone.member_id}-again", gone.client_id)]
+        found.append(assigned(3 + 2 * number, members, 13 + 10 * number))
+    return found
+
+
+def test_a_deployment_speaks_for_static_members() -> None:
+    best = advise(life(*deployment()))[0]
+
+    assert (best.rule, best.rebalances, best.certainty) == ("static members", 6, Certainty.KNOWN)
+    assert "6 of 7 changes were restarts: 3 times a member came back" in best.text
+    assert "would have saved 6 of its rebalances" in best.text
+    assert best.evidence[0] == "worker-a at 10.0.0.1 was away for 3 s from 2025-11-24T16:00:10Z"
+
+
+def test_only_the_period_counts() -> None:
+    """The turn before it says who was there."""
+    [*_, last] = [each for each in advise(life(*deployment()), START_MS + 29_000) if each.rule == "static members"]
+
+    assert last.rebalances == 2
+    assert advise(life(*deployment()), START_MS + 60_000) == []
+
+
+def test_sessions_that_ended_speak_for_longer_ones() -> None:
+    found = {each.rule: each for each in advise(life(*deployment(Why.SESSION_TIMEOUT)))}
+
+    assert found["session of 15 s"].rebalances == 6
+    assert "3 times a member came back whose session had ended" in found["session of 15 s"].text
+    assert "static members" not in found
+
+
+def test_needless_moves_speak_for_another_assignor() -> None:
+    found = {each.rule: each for each in advise(life(*deployment()))}
+
+    assert found["cooperative-sticky"].needless > 0
+    assert "moves of partitions were needless" in found["cooperative-sticky"].text
+
+
+def test_nothing_is_recommended_to_a_group_that_stays_as_it_is() -> None:
+    assert advise(life(assigned(1, ALL, 1))) == []
+
+
+def test_times_have_the_units_that_matter() -> None:
+    assert [duration_text(each) for each in (0, 450, 61_000, 7_200_000, 3_599_999)] == [
+        "0 ms",
+        "450 ms",
+        "1 min 1 s",
+        "2 h",
+        "59 min 59 s",
+    ]

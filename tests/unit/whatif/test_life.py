@@ -1,0 +1,95 @@
+"""What the log says of a life: generations that are missing, members that came back, groups in a format of their own; topics."""
+
+from __future__ import annotations
+
+from coordinator_server.client.consumer.assignors import RangeAssignor
+from coordinator_server.client.consumer.sticky import StickyAssignor
+from coordinator_server.whatif.life import Missing, Protocol, missing_between
+from coordinator_server.whatif.reader import LifeReader
+from coordinator_server.whatif.records import MemberRecord
+from coordinator_server.whatif.topics import TopicHistory
+from coordinator_server.whatif.verdict import Question, judge
+from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
+from tests.support.generations import generation, member
+from tests.support.group_lives import ClassicGroup, Consumer, ModernGroup
+
+A = member("a")
+
+
+def test_generations_without_a_record_are_named() -> None:
+    """What compaction has removed, and what was never written: a group that rebalances before its leader has assigned."""
+    found = missing_between([generation(3, [A]), generation(5, [A]), generation(8, [A])], begins_at=5)
+
+    assert found == [Missing(1, 2, is_removed=True), Missing(4, 4, is_removed=True), Missing(6, 7, is_removed=False)]
+
+
+def test_a_static_member_that_comes_back_is_no_new_generation() -> None:
+    group = ClassicGroup(1, RangeAssignor(), is_alike=True)
+    group.members = [Consumer(group, "c", group.lives.wants, "instance"), Consumer(group, "d", group.lives.wants)]
+    group.settle()
+    before = group.lives.life()
+    group.restart_of(0, away_ms=0)
+    group.settle()
+
+    assert len(group.lives.records) > len(before.generations)
+    assert [each.number for each in group.lives.life().generations] == [each.number for each in before.generations]
+
+
+def test_members_in_a_format_of_their_own_are_counted() -> None:
+    reader = LifeReader(TopicHistory())
+    for kind, data in (("connect", b"\0\1"), ("consumer", b"x")):
+        value = GroupMetadataValue(kind, 1, "p", "m", -1, [MemberMetadata("m", None, "c", "/h", 1, 1, data, b"")])
+        reader.take(MemberRecord(kind, 0, 0, GroupMetadataKey(kind), value, None))
+    lives = reader.lives(0)
+
+    assert [(each.generations, each.unreadable) for each in lives.values()] == [([], 1), ([], 1)]
+
+
+def test_a_consumer_group_has_a_generation_for_each_target() -> None:
+    life = ModernGroup(3, None).live(10).life()
+
+    assert {each.protocol for each in life.generations} == {Protocol.CONSUMER}
+    assert {each.assignor for each in life.generations} <= {"uniform", ""}
+    assert all(each.reasons for each in life.generations)
+
+
+def test_what_another_rule_would_give_is_not_taken_for_what_was_recorded() -> None:
+    """The proof can fail: a record that its assignor would not have made is found."""
+    group = ClassicGroup(5, StickyAssignor(), is_alike=True)
+    group.members = [Consumer(group, f"c{number}", group.lives.wants) for number in range(2)]
+    group.settle()
+    life = group.lives.life()
+    generation = life.generations[-1]
+    one, two = generation.assigned
+    generation.assigned = {one: generation.assigned[two], two: generation.assigned[one]}
+    found = judge(life, Question()).reproduced
+
+    assert (found.same, found.differ) == (len(life.generations) - 1, (generation.number,))
+    assert found.moved > 0
+
+
+def test_topics_over_time() -> None:
+    """A topic that is made again has another id; one that is deleted is none."""
+    one, two = b"1" * 16, b"2" * 16
+    history = TopicHistory(
+        [
+            (10, TopicRecord("t", one)),
+            (10, PartitionRecord(0, one)),
+            (10, PartitionRecord(1, one)),
+            (20, PartitionRecord(2, one)),
+            (30, RemoveTopicRecord(one)),
+            (40, TopicRecord("t", two)),
+            (40, PartitionRecord(0, two)),
+        ]
+    )
+    found = [history.at("t", at_ms) for at_ms in (9, 10, 20, 30, 40)]
+
+    assert [None if each is None else (each.topic_id, each.partitions) for each in found] == [
+        None,
+        (one, 2),
+        (one, 3),
+        None,
+        (two, 1),
+    ]
+    assert (history.name(one), history.name(two), history.name(b"3" * 16), history.at("u", 50)) == ("t", "t", None, None)

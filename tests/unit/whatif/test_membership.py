@@ -1,0 +1,111 @@
+"""Which changes other rules of membership would have saved, and how certain that is."""
+
+from __future__ import annotations
+
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason
+from coordinator_server.whatif.figures import Certainty
+from coordinator_server.whatif.life import Generation
+from coordinator_server.whatif.membership import Membership, alter
+from tests.support.generations import generation, member, turns
+
+A, B, NEW_A = member("a", "worker-a"), member("b", "worker-b"), member("a2", "worker-a")
+STATIC = Membership(static=True)
+
+
+def numbers(altered: list) -> list[int]:
+    return [turn.generation.number for turn in altered]
+
+
+def restarted(away_s: float, reason: str = Why.MEMBER_LEFT, returned: object = NEW_A) -> list[Generation]:
+    """A member goes, and comes back after a while."""
+    gone = generation(2, [B], at_s=10, reasons=(Reason(reason, "a"),))
+    return [generation(1, [A, B]), gone, generation(3, [returned, B], at_s=10 + away_s)]  # type: ignore[list-item]
+
+
+def test_a_restart_of_a_static_member_is_no_change() -> None:
+    altered = alter(turns(*restarted(3)), STATIC)
+
+    assert (numbers(altered.turns), numbers(altered.saved), altered.certainty) == ([1], [2, 3], Certainty.KNOWN)
+    assert set(altered.turns[0].generation.members) == {"a", "b"}
+
+
+def test_a_member_that_is_away_for_longer_than_its_session_is_missed() -> None:
+    """Ten seconds are its session, from when it left to when it came back."""
+    assert numbers(alter(turns(*restarted(10)), STATIC).turns) == [1, 2, 3]
+    assert numbers(alter(turns(*restarted(10)), Membership(static=True, session_timeout_ms=11_000)).turns) == [1]
+
+
+def test_a_member_that_restarts_again_and_again_keeps_its_seat() -> None:
+    third = member("a3", "worker-a")
+    later = [generation(4, [B], at_s=20), generation(5, [third, B], at_s=21), generation(6, [third, B, member("c")], at_s=22)]
+    altered = alter(turns(*restarted(3), *later), STATIC)
+
+    assert numbers(altered.turns) == [1, 6]
+    assert set(altered.turns[1].generation.members) == {"a", "b", "c"}
+
+
+def test_whoever_joins_meanwhile_changes_the_group_all_the_same() -> None:
+    """The member that is away keeps its place in it."""
+    while_away = generation(3, [B, member("c")], at_s=11)
+    altered = alter(turns(*restarted(3)[:2], while_away, generation(4, [NEW_A, B, member("c")], at_s=12)), STATIC)
+
+    assert numbers(altered.turns) == [1, 3]
+    assert set(altered.turns[1].generation.members) == {"a", "b", "c"}
+
+
+def test_a_client_id_that_several_members_have_is_told_apart_by_the_host() -> None:
+    other = member("b", "worker-a", host="10.0.0.2")
+    elsewhere, here = member("a2", "worker-a", host="10.0.0.3"), member("a2", "worker-a")
+    for returned, expected in ((elsewhere, [1, 2, 3]), (here, [1])):
+        life = [generation(1, [A, other]), generation(2, [other], at_s=10), generation(3, [returned, other], at_s=12)]
+
+        altered = alter(turns(*life), STATIC)
+        assert numbers(altered.turns) == expected
+        assert altered.certainty is (Certainty.BOUND if expected == [1] else Certainty.KNOWN)
+
+
+def test_another_client_or_another_subscription_is_no_return() -> None:
+    for returned in (member("a2", "worker-x"), member("a2", "worker-a", wants="tu")):
+        assert numbers(alter(turns(*restarted(3, returned=returned)), STATIC).turns) == [1, 2, 3]
+
+
+def test_a_longer_session_survives_what_came_back_in_time() -> None:
+    """The session of ten seconds had ended when the member was removed; it came back three later."""
+    life = turns(*restarted(3, Why.SESSION_TIMEOUT))
+
+    assert numbers(alter(life, Membership(session_timeout_ms=14_000)).turns) == [1]
+    assert numbers(alter(life, Membership(session_timeout_ms=13_000)).turns) == [1, 2, 3]
+    assert numbers(alter(life, STATIC).turns) == [1, 2, 3]
+
+
+def test_changes_within_the_delay_of_a_join_are_one() -> None:
+    joins = [generation(number, [member(each) for each in "abc"[:number]], at_s=number) for number in (1, 2, 3)]
+    altered = alter(turns(*joins, generation(4, [A], at_s=60)), Membership(delay_ms=3_000))
+
+    assert (numbers(altered.turns), numbers(altered.saved), altered.certainty) == ([3, 4], [1, 2], Certainty.BOUND)
+    assert [turn.delay_ms for turn in altered.turns] == [3_000, 0]
+
+
+def test_a_group_that_is_empty_is_not_waited_for() -> None:
+    life = turns(generation(1, [A]), generation(2, [], at_s=2), generation(3, [A], at_s=3))
+
+    assert numbers(alter(life, Membership(delay_ms=10_000)).turns) == [1, 2, 3]
+
+
+def test_the_turn_before_the_period_stays_as_it_was() -> None:
+    first, *rest = turns(*restarted(3))
+    altered = alter(rest, STATIC, [first])
+
+    assert (numbers(altered.turns), numbers(altered.saved)) == ([], [2, 3])
+    assert numbers(alter(rest, Membership(delay_ms=60_000), [first]).turns) == [2, 3]
+
+
+def test_the_times_are_those_of_the_causes() -> None:
+    """A rebalance of nine seconds ended thirteen seconds after the member had left, and it came back after four."""
+    gone = generation(2, [B], at_s=10, took_ms=0)
+    slow = generation(3, [NEW_A, B], at_s=23, took_ms=9_000)
+
+    assert numbers(alter(turns(generation(1, [A, B]), gone, slow), STATIC).turns) == [1]
+    unknown = alter(turns(generation(1, [A, B]), gone, generation(3, [NEW_A, B], at_s=13, took_ms=None)), STATIC)
+    assert (numbers(unknown.turns), unknown.certainty) == ([1], Certainty.BOUND)
