@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import structlog
@@ -23,12 +24,15 @@ from coordinator_server.cli.output import complain, counted, note, say
 from coordinator_server.cli.process_settings import allow_all_files, create_private_files
 from coordinator_server.cli.signals import stop_signals
 from coordinator_server.client.errors import ClientError, InvalidSettings
+from coordinator_server.config import ConfigError
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import LEVELS, configure
+from coordinator_server.server.errors import StartError
 
 if TYPE_CHECKING:
     from coordinator_server.client.settings import ConnectionSettings
     from coordinator_server.observe.observer import Observer
+    from coordinator_server.server.http_process import HttpProcess
 
 log = structlog.get_logger(__name__)
 
@@ -39,6 +43,7 @@ examples:
   coordinator-server observe --bootstrap broker:9092 --data-dir ./observed                                      # until SIGTERM
   coordinator-server observe --bootstrap broker:9093 --command-config client.properties --data-dir ./observed   # TLS, SASL
   coordinator-server observe --bootstrap broker:9092 --data-dir ./observed --once                               # for cron
+  coordinator-server observe --bootstrap broker:9092 --data-dir ./observed --page 127.0.0.1:9405                # with the page
   coordinator-server groups why billing --data-dir ./observed
 
 needs: READ of the three topics, and DESCRIBE of all topics whose names are wanted. Kafka 2.8 and later, and this server.
@@ -68,6 +73,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="how long to wait for an answer (%(default)g)"
     )
+    parser.add_argument(
+        "--page",
+        metavar="HOST:PORT",
+        help="serve the page for a browser there, such as 127.0.0.1:9405 (docs/page.md)",
+    )
+    parser.add_argument(
+        "--page-certificate",
+        type=Path,
+        metavar="FILE",
+        help="PEM with the key and the certificates of the page, which it needs on an address that other machines reach",
+    )
+    parser.add_argument(
+        "--page-host", action="append", default=[], metavar="NAME", help="a name that browsers use for the page; repeatable"
+    )
     parser.add_argument("--log-level", choices=LEVELS, default="info", help="(%(default)s)")
     parser.add_argument(
         "--log-format",
@@ -83,15 +102,38 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         settings = connection_settings(options.bootstrap, options.command_config, options.timeout)
-    except InvalidSettings as error:
+        page = _page(options, settings)
+    except (InvalidSettings, StartError) as error:
         return complain(error, 2)
     create_private_files()
     allow_all_files()
     configure(options.log_level, options.log_format)
-    return asyncio.run(_observe(options, settings))
+    return asyncio.run(_observe(options, settings, page))
 
 
-async def _observe(options: argparse.Namespace, settings: ConnectionSettings) -> int:
+def _page(options: argparse.Namespace, settings: ConnectionSettings) -> HttpProcess | None:
+    """Return the process of the page, if there is to be one. Raises ConfigError, StartError."""
+    from coordinator_server.config.load import load
+    from coordinator_server.config.values import any_page_address, is_of_this_machine
+    from coordinator_server.security.tls import TlsSettings
+    from coordinator_server.server.http_process import HttpProcess, PageSetup, check_page_packages, wanted_page
+
+    address = any_page_address("--page", options.page or "")
+    if address is None:
+        return None
+    check_page_packages("--page")
+    tls = None
+    if not is_of_this_machine(address[0]):
+        if options.page_certificate is None or not options.page_host:
+            raise ConfigError(f"--page {options.page}: other machines reach it, so it needs --page-certificate and --page-host")
+        tls = TlsSettings.of(load({"ssl.keystore.location": str(options.page_certificate)}), "PAGE")
+    config = "" if options.command_config is None else str(options.command_config)
+    return HttpProcess(
+        wanted_page(address, PageSetup(options.page_host, tls, ",".join(map(str, settings.addresses)), config)), options.data_dir
+    )
+
+
+async def _observe(options: argparse.Namespace, settings: ConnectionSettings, page: HttpProcess | None) -> int:
     # Neither is needed to explain the command.
     from coordinator_server.client.admin.cluster import Cluster
     from coordinator_server.observe.observer import open_observer
@@ -101,22 +143,28 @@ async def _observe(options: argparse.Namespace, settings: ConnectionSettings) ->
         async with Cluster(settings) as cluster:
             observer = await open_observer(cluster, options.data_dir, options.end_offsets_interval)
             try:
-                failure = await _until_ended(options, observer, stopping)
+                if page is not None:
+                    page.start()
+                failure = await _until_ended(options, observer, stopping, page)
             finally:
+                if page is not None:
+                    page.stop()
                 await observer.stop()
-    except (ClientError, LogError) as error:
+    except (ClientError, LogError, StartError) as error:
         failure = error
     return 0 if failure is None else _explained(failure, settings)
 
 
-async def _until_ended(options: argparse.Namespace, observer: Observer, stopping: asyncio.Event) -> Exception | None:
+async def _until_ended(
+    options: argparse.Namespace, observer: Observer, stopping: asyncio.Event, page: HttpProcess | None
+) -> Exception | None:
     """Wait until a signal, an error, or with --once the end. Return the error."""
     failed = asyncio.ensure_future(observer.failure())
     stopped = asyncio.ensure_future(stopping.wait())
     current = asyncio.ensure_future(observer.up_to_date.wait())
     await asyncio.wait({failed, stopped, current}, return_when=asyncio.FIRST_COMPLETED)
     if current.done() and not failed.done():
-        say([_ready(options, observer)])
+        say([_ready(options, observer), *(() if page is None else (f"the page: {page.url}",))])
         sys.stdout.flush()
         if not options.once:
             await asyncio.wait({failed, stopped}, return_when=asyncio.FIRST_COMPLETED)

@@ -105,16 +105,17 @@ class Config(Part, frozen=True, kw_only=True):
     page_listener: Annotated[
         str,
         Ours(
-            "The address of the page for a browser (docs/page.md), on a loopback address, in a process of its own. Without one "
-            "there is none. Everybody on this machine can read it. It needs the extra packages [page].",
+            "The address of the page for a browser (docs/page.md), in a process of its own. Without one there is none. On a "
+            "loopback address everybody on this machine can read it. On others it has TLS, with ssl.keystore.location, and a login "
+            "of the users of a listener with SASL, who see what they may describe. It needs the extra packages [page].",
             form="HOST:PORT, such as 127.0.0.1:9405",
         ),
     ] = ""
     page_allowed_hosts: Annotated[
         str,
         Ours(
-            "The names that HTTP requests to page.listener may give the server (the header Host) besides names and addresses of "
-            "this machine: those of a proxy in front of it.",
+            "The names that HTTP requests to page.listener may give the server (the header Host): on a loopback address besides "
+            "names and addresses of this machine, for a proxy in front of it. On other addresses they are required.",
             form="names of hosts, separated by commas",
         ),
     ] = ""

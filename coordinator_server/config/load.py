@@ -24,6 +24,7 @@ from coordinator_server.config.values import (
     declared_topics,
     loop_count,
     metrics_address,
+    page_address,
     super_users,
     unknown_user_iterations,
 )
@@ -60,6 +61,7 @@ def check(config: Config) -> None:
     check_order(config)
     consumer_assignors(config)
     metrics_address(config)
+    page_address(config)
     super_users(config)
     unknown_user_iterations(config)
 

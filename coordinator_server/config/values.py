@@ -111,22 +111,47 @@ def metrics_address(config: Config) -> tuple[str, int] | None:
 
 
 def page_address(config: Config) -> tuple[str, int] | None:
-    """Return the ``page.listener`` property as host and port, or None. Raises ConfigError."""
-    return parse_page_address("page.listener", config.page_listener)
+    """Return the ``page.listener`` property as host and port, or None. Raises ConfigError.
+
+    Where other machines reach it, it has TLS, its names, and a login: at a listener with SASL.
+    """
+    found = _http_address("page.listener", config.page_listener, "127.0.0.1:9405")
+    if found is None or is_of_this_machine(found[0]):
+        return found
+    lacks = [
+        needs
+        for needs, has in (
+            ("ssl.keystore.location", config.live.tls.ssl_keystore_location or config.live.tls.ssl_keystore_key),
+            ("a listener with SASL, where viewers log in", any(each.protocol.has_sasl for each in listener_specs(config))),
+            ("page.allowed.hosts, with the names that browsers use", config.page_allowed_hosts.strip()),
+        )
+        if not has
+    ]
+    if lacks:
+        raise ConfigError(f"page.listener={config.page_listener}: other machines reach it, so it needs {'; and '.join(lacks)}")
+    return found
 
 
-def parse_page_address(name: str, text: str) -> tuple[str, int] | None:
-    """Return the address of a page; ``name`` is who gives it. Raises ConfigError, also if other machines could reach it."""
+def local_page_address(name: str, text: str) -> tuple[str, int] | None:
+    """Return the address of a page without a login; ``name`` is who gives it.
+
+    Raises ConfigError, also if other machines could reach it.
+    """
     found = _http_address(name, text, "127.0.0.1:9405")
-    if found is not None and not _is_of_this_machine(found[0]):
+    if found is not None and not is_of_this_machine(found[0]):
         raise ConfigError(
-            f"{name}={text}: the page has no login, so it listens on 127.0.0.1 or [::1] only; "
-            "from elsewhere: ssh -L 9405:127.0.0.1:9405, or a proxy on this machine that asks for a login (page.allowed.hosts)"
+            f"{name}={text}: this page has no login, so it listens on 127.0.0.1 or [::1] only; "
+            "from elsewhere: ssh -L 9405:127.0.0.1:9405, or page.listener of the server, which has one"
         )
     return found
 
 
-def _is_of_this_machine(host: str) -> bool:
+def any_page_address(name: str, text: str) -> tuple[str, int] | None:
+    """Return the address of a page; ``name`` is who gives it. Raises ConfigError."""
+    return _http_address(name, text, "127.0.0.1:9405")
+
+
+def is_of_this_machine(host: str) -> bool:
     """Return whether a host is a loopback address, and no name that begins like one."""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

@@ -4,12 +4,17 @@
     app.py        the routes: JSON, status, and the files of static/; who may ask, and what a browser may do with the answers
     answers.py    the answers of the present version, each made once
     updater.py    a thread that brings the index and the summaries up to date while somebody looks
+    guarded.py    what holds for all routes
+    door.py login.py rights.py    logins at the cluster, and what their users may see
     board.py      what is known now, and who waits for the next version
     summary.py    what the list says of a group
     summaries.py  the summaries of all groups, in SQLite beside the index: filtered and sorted there
     filters.py    what a viewer types, as a condition
+    progress.py   which rebalances go on, as the running server says
+    machine.py    what is behind the groups: shards, loops, jobs
     group.py      one group: lanes, marks, sessions, density, its state at a moment, and the difference of two
     lanes.py sessions.py density.py moments.py    the parts of that
 
-It reads the index of groups (pipeline/index), as it was at its last update, and nothing else: no viewer is work for the server.
+It reads the index of groups (pipeline/index), as it was at its last update. A running server is asked for all viewers at once: none
+of them is work for it.
 """

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
+from msgspec.structs import asdict
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.opening import identity_of
 from coordinator_server.page import group, moments, summaries
+from coordinator_server.page.aged import Aged
 from coordinator_server.page.density import Times
+from coordinator_server.page.machine import machine_of
+from coordinator_server.page.rights import EVERYTHING, Rights
 from coordinator_server.page.summaries import Asked
 from coordinator_server.page.updater import Updater
 from coordinator_server.pipeline.errors import PipelineError
@@ -26,6 +30,8 @@ from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup, 
 from protocol.errors import DecodeError
 
 MOST_KEPT_BYTES: Final = 32 << 20
+FINDINGS_S: Final = 60.0
+"""How old findings may be."""
 _LONGEST_FILTER: Final = 500
 
 T = TypeVar("T")
@@ -37,29 +43,42 @@ class BadRequest(Exception):
 
 
 class NotFound(Exception):
-    """There is no such group in the index."""
+    """There is nothing of this name, or the viewer may not see it: which, is not said."""
 
 
 class Unavailable(Exception):
     """The answer cannot be given now; the text says why."""
 
 
-class Answers:
-    """The answers of one process. Each takes the query of a request, and may be called by any thread."""
+Findings = Callable[[], Sequence[Mapping[str, Any]]]
 
-    def __init__(self, data_dir: Path, updater: Updater, tools: group.Tools | None = None) -> None:
+
+def nothing_found() -> Sequence[Mapping[str, Any]]:
+    """Return the findings of nobody who looks."""
+    return ()
+
+
+class Answers:
+    """The answers of one process. Each takes the query of a request, and may be called by any thread.
+
+    ``findings`` looks for what is wrong with the directory and its server, and may take a while.
+    """
+
+    def __init__(self, data_dir: Path, updater: Updater, findings: Findings = nothing_found) -> None:
         self._data_dir = data_dir
         self._directory = data_dir / DIRECTORY
         self._updater = updater
-        self._tools = group.Tools(updater.words, Times()) if tools is None else tools
+        self._tools = group.Tools(updater.words, Times())
+        self._machine = machine_of(data_dir)
+        self._findings = Aged(findings, FINDINGS_S)
         self._lock = threading.Lock()
         self._kept: OrderedDict[Any, bytes] = OrderedDict()
         self._size = 0
         self._being_made: dict[Any, Future[bytes]] = {}
 
-    def get(self, name: str, query: Query) -> bytes:
-        """Return an answer by its name. Raises BadRequest, NotFound, Unavailable."""
-        key = self._updater.board.status.version, name, tuple(sorted(query.items()))
+    def get(self, name: str, query: Query, rights: Rights = EVERYTHING) -> bytes:
+        """Return an answer by its name, as far as a viewer may see it. Raises BadRequest, NotFound, Unavailable."""
+        key = self._updater.board.status.version, name, tuple(sorted(query.items())), rights
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None:
@@ -71,7 +90,7 @@ class Answers:
                 made = self._being_made[key] = Future()
         if is_mine:
             try:
-                made.set_result(self._make(name, query))
+                made.set_result(self._make(name, query, rights))
             except BaseException as error:  # noqa: BLE001 - whoever waits for the answer gets the error
                 made.set_exception(error)
             with self._lock:
@@ -80,9 +99,9 @@ class Answers:
                     self._keep(key, made.result())
         return made.result()
 
-    def _make(self, name: str, query: Query) -> bytes:
+    def _make(self, name: str, query: Query, rights: Rights) -> bytes:
         try:
-            return msgspec.json.encode(ANSWERS[name](self, query))
+            return msgspec.json.encode(ANSWERS[name](self, query, rights))
         except NoIndex as error:
             raise Unavailable(str(error) or "nothing has been read yet: it begins with the first viewer") from error
         except DecodeError as error:
@@ -98,7 +117,7 @@ class Answers:
 
     # --- the answers
 
-    def groups(self, query: Query) -> Any:
+    def groups(self, query: Query, rights: Rights) -> Any:
         """Some of all groups: those that match what is typed, sorted by a column."""
         asked = Asked(
             query.get("q", "")[:_LONGEST_FILTER],
@@ -110,54 +129,65 @@ class Answers:
             if found is None:
                 return summaries.Page([], 0, 0, {})._asdict()
             try:
-                return found.page(asked)._asdict()
+                return found.page(asked, rights)._asdict()
             except ValueError as wrong:
                 raise BadRequest(str(wrong)) from wrong
 
-    def group(self, query: Query) -> Any:
-        """What the list says of one group."""
+    def group(self, query: Query, rights: Rights) -> Any:
+        """What the list says of one group, and what it waits for now."""
         group_id = _text(query, "id")
-        with summaries.open_to_read(self._directory) as found:
-            summary = None if found is None else found.get(group_id)
-        if summary is None:
-            raise NotFound(f"the index has no group {group_id}")
-        return summary
+        return self._row(group_id, rights) | {"waits": self._updater.progress.waits(group_id)}
 
-    def picture(self, query: Query) -> Any:
+    def _row(self, group_id: str, rights: Rights) -> dict[str, Any]:
+        with summaries.open_to_read(self._directory) as found:
+            row = None if found is None else found.row(group_id)
+        if row is None or not rights.may_see(group_id, row["topics"]):
+            raise NotFound(f"the index has no group {group_id}")
+        return row
+
+    def picture(self, query: Query, rights: Rights) -> Any:
         """One group in a window of time."""
         numbers = {field: _number(query, name) for field, name in _SIZES.items() if name in query}
-        with self._group(query) as (found, index):
+        with self._group(query, rights) as (found, index):
             return group.picture(found, _times(query, "from", "to"), self._read_ms(index), group.parsed(numbers), self._tools)
 
-    def events(self, query: Query) -> Any:
+    def events(self, query: Query, rights: Rights) -> Any:
         """What happened to a group in a window of time, in words."""
         limit = max(1, min(_number(query, "limit", 100), group.MOST_EVENTS))
-        with self._group(query) as (found, _):
+        with self._group(query, rights) as (found, _):
             return group.events(found, Period(*_times(query, "from", "to"), limit, query.get("each") == "1"), self._tools.words)
 
-    def moment(self, query: Query) -> Any:
+    def moment(self, query: Query, rights: Rights) -> Any:
         """A group at a moment."""
-        with self._group(query) as (found, _):
+        with self._group(query, rights) as (found, _):
             return moments.moment(found, _number(query, "at"), max(0, _number(query, "first", 0)))
 
-    def difference(self, query: Query) -> Any:
+    def difference(self, query: Query, rights: Rights) -> Any:
         """What differs between two moments of a group."""
-        with self._group(query) as (found, _):
+        with self._group(query, rights) as (found, _):
             return moments.difference(found, _number(query, "from"), _number(query, "to"))
 
-    def source(self, query: Query) -> Any:
-        """Where all of this is from."""
+    def log(self, _query: Query, rights: Rights) -> Any:
+        """What is behind the groups: the directory, its shards and how far they are indexed, the server's loops, and jobs."""
+        _of_the_cluster(rights)
         identity = identity_of(self._data_dir)
         with snapshot(self._directory, identity.cluster_id) as index:
-            shards = index.shards()
+            indexed = index.shards()
         return {
             "cluster_id": identity.cluster_id,
             "data_dir": str(self._data_dir),
-            "shards": [
-                {"shard": name, "begins_at": each.begins_at, "next_offset": each.position.next_offset, "lost_to": each.lost_to}
-                for name, each in shards.items()
-            ],
+            "is_observed": identity.is_observed,
+            "indexed": {
+                name: {"begins_at": each.begins_at, "next_offset": each.position.next_offset, "lost_to": each.lost_to}
+                for name, each in indexed.items()
+            },
+            **asdict(self._machine.get()),
         }
+
+    def doctor(self, _query: Query, rights: Rights) -> Any:
+        """What is wrong with the directory, the server on it and its machine, the worst first, and what to do."""
+        _of_the_cluster(rights)
+        return {"findings": self._findings.get()}
 
     def _read_ms(self, index: Snapshot) -> int:
         """Return up to when what goes on is known to go on: without a server, up to the end of the log."""
@@ -165,9 +195,11 @@ class Answers:
         return status.as_of_ms if status.is_served else index.latest_ms()
 
     @contextmanager
-    def _group(self, query: Query) -> Iterator[tuple[SnapshotGroup, Snapshot]]:
+    def _group(self, query: Query, rights: Rights) -> Iterator[tuple[SnapshotGroup, Snapshot]]:
         """Open the group that a request names, and the index that has it. Raises NotFound, NoIndex."""
         group_id = _text(query, "id")
+        if rights is not EVERYTHING:
+            self._row(group_id, rights)
         with snapshot(self._directory, identity_of(self._data_dir).cluster_id) as index:
             found = index.group(group_id, self._updater.names)
             if found is None:
@@ -176,16 +208,22 @@ class Answers:
 
 
 _SIZES: Final = {"columns": "columns", "first_lane": "lane", "lanes": "lanes"}
-ANSWERS: Final[Mapping[str, Callable[[Answers, Query], Any]]] = {
+ANSWERS: Final[Mapping[str, Callable[[Answers, Query, Rights], Any]]] = {
     "groups": Answers.groups,
     "group": Answers.group,
     "picture": Answers.picture,
     "events": Answers.events,
     "moment": Answers.moment,
     "difference": Answers.difference,
-    "source": Answers.source,
+    "log": Answers.log,
+    "doctor": Answers.doctor,
 }
 """Each is at /api/NAME."""
+
+
+def _of_the_cluster(rights: Rights) -> None:
+    if not rights.has_cluster:
+        raise NotFound("this is for users that may describe the cluster")
 
 
 def _text(query: Query, name: str) -> str:

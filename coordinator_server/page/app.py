@@ -1,8 +1,9 @@
-"""The routes of the page: its files, its answers as JSON, and the status. All are GET, and none changes anything.
+"""The routes of the page: its files, its answers as JSON, the status, and the login. None changes anything of the server.
 
-Peers need no login: the page listens on a loopback address only. So that no other page in a browser of this machine reads it, the
-names that a request may give it are limited (``Host``), and a browser is told to give the answers to nobody else. What the answers
-say comes from clients: it is text, and a browser runs nothing but the files of this package.
+On a loopback address there is no login: everybody on the machine may see everything. Elsewhere there is a door (door.py), and each
+answer has what its viewer may see. So that no other page in a browser of this machine reads this one, the names that a request may
+give it are limited (guarded.py), and a browser is told to give the answers to nobody else. What the answers say comes from clients:
+it is text, and a browser runs nothing but the files of this package.
 """
 
 from __future__ import annotations
@@ -11,20 +12,26 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp
 
+from coordinator_server.client.errors import ClientError
 from coordinator_server.ops.hosts import Hosts
 from coordinator_server.page.answers import ANSWERS, Answers, BadRequest, NotFound, Unavailable
 from coordinator_server.page.board import Board
+from coordinator_server.page.door import Door, Viewer
+from coordinator_server.page.guarded import Guarded, problem
+from coordinator_server.page.login import LOGIN, login_routes
+from coordinator_server.page.rights import EVERYTHING
 from coordinator_server.page.updater import Updater
 
 MOST_VIEWERS: Final = 200
@@ -32,7 +39,6 @@ MOST_VIEWERS: Final = 200
 ALIVE_S: Final = 15.0
 """The longest time between two lines that say the status."""
 _THREADS: Final = 8
-_LONGEST_QUERY: Final = 8192
 _STATIC: Final = Path(__file__).parent / "static"
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
@@ -41,91 +47,104 @@ _TYPES: Final = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
 }
-VIEWS: Final = ("/", "/group", "/source")
+VIEWS: Final = ("/", "/group", "/log", "/doctor")
 """The addresses of views: the browser shows what the rest of the address says."""
-_HEADERS: Final = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), geolocation=(), microphone=()",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-}
+EVERYBODY: Final = Viewer("", EVERYTHING)
 
 
-def page_app(answers: Answers, board: Board, updater: Updater, hosts: Hosts) -> ASGIApp:
+def page_app(answers: Answers, board: Board, updater: Updater, hosts: Hosts, door: Door | None = None) -> ASGIApp:
     """Return the application."""
-    limiter = CapacityLimiter(_THREADS)
+    site = _Site(answers, board, updater, door)
+    routes = [Route(f"/api/{name}", site.seen(partial(site.answer, name)), methods=["GET"]) for name in ANSWERS]
+    routes += [
+        Route(f"/api/{name}", site.seen(each), methods=["GET"]) for name, each in (("status", site.status), ("viewer", who))
+    ]
+    routes += [Route(f"/static/{name}", _file(path), methods=["GET"]) for name, path in _files().items()]
+    routes += [Route(path, site.view, methods=["GET"]) for path in VIEWS]
+    if door is not None:
+        routes += login_routes(door, _file(_STATIC / "login.html"))
+    return Guarded(Starlette(routes=routes, lifespan=site.lifespan), hosts, has_login=door is not None)
 
-    def answer(name: str) -> Callable[[Request], Awaitable[Response]]:
-        async def respond(request: Request) -> Response:
-            updater.want()
+
+class NotLoggedIn(Exception):
+    """A request comes from nobody who has logged in."""
+
+
+class _Site:
+    """What the routes need. Without a door everybody sees everything."""
+
+    def __init__(self, answers: Answers, board: Board, updater: Updater, door: Door | None) -> None:
+        self._answers = answers
+        self._board = board
+        self._updater = updater
+        self._door = door
+        self._limiter = CapacityLimiter(_THREADS)
+        self._index = _file(_STATIC / "index.html")
+
+    def seen(self, respond: Callable[[Request, Viewer], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """Return the endpoint of a route whose answer depends on its viewer: there is no other way to an answer."""
+
+        async def endpoint(request: Request) -> Response:
             try:
-                body = await to_thread.run_sync(answers.get, name, dict(request.query_params), limiter=limiter)
-            except BadRequest as error:
-                return _error(400, error)
-            except NotFound as error:
-                return _error(404, error)
-            except Unavailable as error:
-                return _error(503, error)
-            return Response(body, media_type="application/json")
+                return await respond(request, await self._viewer(request))
+            except tuple(_PROBLEMS) as error:
+                return problem(next(status for kind, status in _PROBLEMS.items() if isinstance(error, kind)), error)
 
-        return respond
+        return endpoint
 
-    async def status(_: Request) -> Response:
-        if board.viewers >= MOST_VIEWERS:
-            return _error(503, f"{MOST_VIEWERS} viewers follow the page already: close some")
-        return StreamingResponse(_status(board, updater), media_type="text/event-stream")
+    async def answer(self, name: str, request: Request, viewer: Viewer) -> Response:
+        """Give an answer."""
+        self._updater.want()
+        query = dict(request.query_params)
+        body = await to_thread.run_sync(self._answers.get, name, query, viewer.rights, limiter=self._limiter)
+        return Response(body, media_type="application/json")
+
+    async def status(self, request: Request, _viewer: Viewer) -> Response:
+        """Follow the status."""
+        if self._board.viewers >= MOST_VIEWERS:
+            raise Unavailable(f"{MOST_VIEWERS} viewers follow the page already: close some")
+        return StreamingResponse(
+            status_lines(self._board, self._updater, lambda: self._viewer(request)), media_type="text/event-stream"
+        )
+
+    async def view(self, request: Request) -> Response:
+        """Show a view, or the form of the login. The view itself has nothing that only some may see."""
+        if self._door is not None and not self._door.knows(_cookies(request)):
+            to = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            return RedirectResponse(str(LOGIN.include_query_params(to=to)), 303)
+        return await self._index(request)
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        board.attach(asyncio.get_running_loop())
-        updater.start()
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        """Bring the answers up to date as long as the application runs."""
+        self._board.attach(asyncio.get_running_loop())
+        self._updater.start()
         yield
-        updater.stop()
+        self._updater.stop()
 
-    routes = [Route(f"/api/{name}", answer(name), methods=["GET"]) for name in ANSWERS]
-    routes.append(Route("/api/status", status, methods=["GET"]))
-    routes += [Route(path, _file(each), methods=["GET"]) for path, each in _files().items()]
-    return Guarded(Starlette(routes=routes, lifespan=lifespan), hosts)
-
-
-class Guarded:
-    """Answers GET and HEAD for the names that are allowed, and tells browsers what they may do with the answers."""
-
-    def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
-        self._app = app
-        self._hosts = hosts
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                given = dict(message["headers"])
-                added = {name.encode(): value.encode() for name, value in _HEADERS.items()}
-                given.setdefault(b"cache-control", b"no-store")
-                message = {**message, "headers": list((given | added).items())}
-            await send(message)
-
-        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), None)
-        if not self._hosts.allow(host):
-            await _error(403, "this name is none of page.allowed.hosts")(scope, receive, send_guarded)
-        elif scope["method"] not in ("GET", "HEAD"):
-            await _error(405, "the page changes nothing: it answers GET and HEAD")(scope, receive, send_guarded)
-        elif len(scope["query_string"]) > _LONGEST_QUERY:
-            await _error(414, "the address is too long")(scope, receive, send_guarded)
-        else:
-            await self._app(scope, receive, send_guarded)
+    async def _viewer(self, request: Request) -> Viewer:
+        if self._door is None:
+            return EVERYBODY
+        try:
+            found = await self._door.viewer(_cookies(request))
+        except ClientError as error:
+            raise Unavailable("the cluster does not say now what you may see") from error
+        if found is None:
+            raise NotLoggedIn("log in first")
+        return found
 
 
-async def _status(board: Board, updater: Updater) -> AsyncIterator[bytes]:
-    """Yield the status whenever it changes, and a comment where it stays for a while."""
+_PROBLEMS: Final[dict[type[Exception], int]] = {BadRequest: 400, NotLoggedIn: 401, NotFound: 404, Unavailable: 503}
+
+
+async def who(_: Request, viewer: Viewer) -> Response:
+    """Say who the viewer is."""
+    known = {"user": viewer.user or None, "has_cluster": viewer.rights.has_cluster}
+    return Response(msgspec.json.encode(known), media_type="application/json")
+
+
+async def status_lines(board: Board, updater: Updater, viewer: Callable[[], Awaitable[Viewer]]) -> AsyncIterator[bytes]:
+    """Yield the status whenever it changes, and a comment where it stays for a while. It ends with the viewer's session."""
     board.viewers += 1
     try:
         number = 0
@@ -134,16 +153,22 @@ async def _status(board: Board, updater: Updater) -> AsyncIterator[bytes]:
         while True:
             updater.want()
             latest = await board.after(number, ALIVE_S)
-            yield b": nothing new\n\n" if latest == number else board.event
+            rights = (await viewer()).rights
+            yield b": nothing new\n\n" if latest == number else board.event(rights)
             number = latest
+    except (NotLoggedIn, Unavailable):
+        return
     finally:
         board.viewers -= 1
 
 
+def _cookies(request: Request) -> str:
+    return request.headers.get("cookie", "")
+
+
 def _files() -> dict[str, Path]:
-    """Return the files of the page by path."""
-    found = {f"/static/{each.relative_to(_STATIC)}": each for each in sorted(_STATIC.rglob("*")) if each.suffix in _TYPES}
-    return found | dict.fromkeys(VIEWS, _STATIC / "index.html")
+    """Return the files that everybody gets, by their names."""
+    return {str(each.relative_to(_STATIC)): each for each in sorted(_STATIC.rglob("*")) if each.suffix in _TYPES}
 
 
 def _file(path: Path) -> Callable[[Request], Awaitable[Response]]:
@@ -157,7 +182,3 @@ def _file(path: Path) -> Callable[[Request], Awaitable[Response]]:
         return Response(body, media_type=_TYPES[path.suffix], headers=headers)
 
     return respond
-
-
-def _error(status: int, why: Any) -> Response:
-    return Response(msgspec.json.encode({"error": str(why)}), status, media_type="application/json")

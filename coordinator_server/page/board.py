@@ -9,6 +9,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from coordinator_server.page.rights import EVERYTHING, Rights
+
 MOST_CHANGED: Final = 200
 """The most changed groups that a status names."""
 
@@ -29,6 +31,19 @@ class Status(Struct, frozen=True):
     problem: str = ""
 
 
+def _seen(status: Status, rights: Rights) -> Status:
+    """Return what a viewer may know of a status: problems name files."""
+    if rights is EVERYTHING:
+        return status
+    changed = None if status.changed is None else [each for each in status.changed if rights.may_see(each, ())]
+    if rights.has_cluster:
+        return replace(status, changed=changed)
+    return replace(status, changed=changed, reading=status.reading and "the log", problem=status.problem and _PROBLEM)
+
+
+_PROBLEM: Final = "the log cannot be read now"
+
+
 class Board:
     """The status of one process. ``publish`` may be called by any thread; the rest is for that of the event loop."""
 
@@ -37,7 +52,7 @@ class Board:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._next: asyncio.Event | None = None
         self._number = 0
-        self.event = b""
+        self._events: dict[Rights, bytes] = {}
         self.viewers = 0
 
     def attach(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -63,9 +78,15 @@ class Board:
                 return number
         return self._number
 
+    def event(self, rights: Rights) -> bytes:
+        """Return the status as an event, as far as a viewer may see it."""
+        if rights not in self._events:
+            self._events[rights] = b"data: %s\n\n" % msgspec.json.encode(_seen(self.status, rights))
+        return self._events[rights]
+
     def _tell(self) -> None:
         assert self._next is not None
         self._number += 1
-        self.event = b"data: %s\n\n" % msgspec.json.encode(self.status)
+        self._events = {}
         self._next.set()
         self._next = asyncio.Event()

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 MOST_WORDS: Final = 12
 _COLUMNS: Final = {"id": "id_text", "topic": "topics_text", "client": "clients_text", "host": "hosts_text"}
-_EXACT: Final = {"state": "state", "type": "type"}
+_EXACT: Final = {"state": "shown_state", "type": "type"}
 _ANYWHERE: Final = ("id_text", "topics_text", "clients_text")
 _ANY_STATE: Final = "any"
 

@@ -1,5 +1,7 @@
 """The summaries of all groups, in a SQLite database beside the index, which filters and sorts them.
 
+A row has what the log says of a group (Summary), and what a running server says of it now (Progress).
+
 It is a cache: made again from the index at any time, by the one process that has its lock. Others read what is there.
 """
 
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,27 +17,38 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import asdict
 
 from coordinator_server.page.filters import condition
-from coordinator_server.page.summary import Summary
+from coordinator_server.page.rights import EVERYTHING, Rights
+from coordinator_server.page.summary import MOST_NAMES, Summary
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.snapshot import GroupVersion
 from coordinator_server.pipeline.job_lock import job_lock
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 DATABASE: Final = "summaries.sqlite"
 LOCK: Final = "summaries.lock"
 PAGE_ROWS: Final = 100
 """The most rows of an answer."""
 _BUSY_S: Final = 10.0
 _FIELDS: Final = Summary.__struct_fields__
+_PROGRESS: Final = ("in_progress", "waits_for")
 _LISTS: Final = ("topics", "clients", "hosts")
 _VERSION: Final = GroupVersion._fields
 _TEXTS: Final = ("id_text", "topics_text", "clients_text", "hosts_text")
-_COLUMNS: Final = (*_FIELDS, *_VERSION, *_TEXTS)
+_WRITTEN: Final = (*_FIELDS, *_VERSION, *_TEXTS)
+_SHOWN: Final = (*(each for each in _FIELDS if each != "state"), "shown_state", "waits_for")
 _SORTED_BY: Final = ("group", "type", "state", "members", "partitions", "rebalanced_ms", "committed_ms")
 _TABLES: Final = f"""
 CREATE TABLE source (identity TEXT NOT NULL);
-CREATE TABLE summaries ({", ".join(f'"{each}"' for each in _COLUMNS)}, PRIMARY KEY ("group")) WITHOUT ROWID;
+CREATE TABLE summaries ({", ".join(f'"{each}"' for each in (*_WRITTEN, *_PROGRESS))},
+    shown_state AS (coalesce(in_progress, state)), PRIMARY KEY ("group")) WITHOUT ROWID;
 """
+
+
+class Progress(NamedTuple):
+    """What the running server says of a group whose members are not settled: its state, and what it waits for."""
+
+    state: str
+    waits_for: str
 
 
 class Page(NamedTuple):
@@ -70,32 +83,68 @@ class Summaries:
     def get(self, group_id: str) -> Summary | None:
         """Return the summary of a group; None if there is none."""
         row = self._database.execute(f'SELECT {_quoted(_FIELDS)} FROM summaries WHERE "group" = ?', (group_id,)).fetchone()
-        return None if row is None else Summary(**_decoded(row))
+        return None if row is None else Summary(**_decoded(_FIELDS, row))
 
-    def write(self, summaries: Iterable[tuple[Summary, GroupVersion]], removed: Iterable[str] = ()) -> None:
+    def row(self, group_id: str) -> dict[str, Any] | None:
+        """Return the row of a group as the list has it; None if there is none."""
+        row = self._database.execute(f'SELECT {_quoted(_SHOWN)} FROM summaries WHERE "group" = ?', (group_id,)).fetchone()
+        return None if row is None else _shown(row)
+
+    def write(self, found: Iterable[tuple[Summary, GroupVersion]], removed: Iterable[str] = ()) -> None:
         """Write summaries, and remove those of groups that the index does not have, in one transaction."""
-        marks = ", ".join("?" for _ in _COLUMNS)
+        marks = ", ".join("?" for _ in _WRITTEN)
+        changes = ", ".join(f'"{each}" = excluded."{each}"' for each in _WRITTEN)
+        insert = f'INSERT INTO summaries ({_quoted(_WRITTEN)}) VALUES ({marks}) ON CONFLICT ("group") DO UPDATE SET {changes}'
         self._database.execute("BEGIN IMMEDIATE")
-        self._database.executemany(f"INSERT OR REPLACE INTO summaries VALUES ({marks})", (_row(*each) for each in summaries))
+        self._database.executemany(insert, (_row(*each) for each in found))
         self._database.executemany('DELETE FROM summaries WHERE "group" = ?', ((each,) for each in removed))
         self._database.execute("COMMIT")
 
-    def page(self, asked: Asked) -> Page:
-        """Return PAGE_ROWS of the groups that match. Raises ValueError for a column that they are not sorted by."""
+    def write_progress(self, found: Mapping[str, Progress]) -> list[str]:
+        """Write which groups are in progress now: all others are not. Return those of which that is new."""
+        rows = self._database.execute('SELECT "group", in_progress, waits_for FROM summaries WHERE in_progress IS NOT NULL')
+        before = {group_id: Progress(*rest) for group_id, *rest in rows}
+        changed = [each for each in before.keys() | found.keys() if before.get(each) != found.get(each)]
+        if changed:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.executemany(
+                'UPDATE summaries SET in_progress = ?, waits_for = ? WHERE "group" = ?',
+                ((*(found.get(each) or (None, None)), each) for each in changed),
+            )
+            self._database.execute("COMMIT")
+        return changed
+
+    def topics(self) -> set[str]:
+        """Return the topics of all groups."""
+        rows = self._database.execute("SELECT DISTINCT topics FROM summaries")
+        return {topic for (topics,) in rows for topic in json.loads(topics)}
+
+    def page(self, asked: Asked, rights: Rights = EVERYTHING) -> Page:
+        """Return PAGE_ROWS of the groups that match, and that a viewer may see.
+
+        Raises ValueError for a column that they are not sorted by.
+        """
         if asked.sorted_by not in _SORTED_BY:
             raise ValueError(f"groups are sorted by {', '.join(_SORTED_BY)}, not by {asked.sorted_by}")
         where, values = condition(asked.typed)
+        seen = "1"
+        if rights is not EVERYTHING:
+            self._database.create_function("may_see", 2, lambda group, topics: rights.may_see(group, json.loads(topics)))
+            seen = 'may_see("group", topics)'
+        where = f"({where}) AND {seen}"
         direction = "DESC" if asked.is_descending else "ASC"
         # What is unknown comes last in both directions.
-        column = "id_text" if asked.sorted_by == "group" else f'"{asked.sorted_by}"'
+        column = {"group": "id_text", "state": "shown_state"}.get(asked.sorted_by, asked.sorted_by)
         order = f'{column} IS NULL, {column} {direction}, id_text ASC, "group" ASC'
         rows = self._database.execute(
-            f"SELECT {_quoted(_FIELDS)} FROM summaries WHERE {where} ORDER BY {order} LIMIT {PAGE_ROWS} OFFSET ?",
+            f"SELECT {_quoted(_SHOWN)} FROM summaries WHERE {where} ORDER BY {order} LIMIT {PAGE_ROWS} OFFSET ?",
             (*values, asked.first),
         ).fetchall()
-        states = dict(self._database.execute(f"SELECT state, count(*) FROM summaries WHERE {where} GROUP BY state", values))
-        (groups,) = self._database.execute("SELECT count(*) FROM summaries WHERE state != 'deleted'").fetchone()
-        return Page([_decoded(row) for row in rows], sum(states.values()), groups, states)
+        states = dict(
+            self._database.execute(f"SELECT shown_state, count(*) FROM summaries WHERE {where} GROUP BY shown_state", values)
+        )
+        (groups,) = self._database.execute(f"SELECT count(*) FROM summaries WHERE state != 'deleted' AND {seen}").fetchone()
+        return Page([_some_topics(_shown(row)) for row in rows], sum(states.values()), groups, states)
 
 
 @contextmanager
@@ -145,9 +194,18 @@ def _row(found: Summary, version: GroupVersion) -> Sequence[Any]:
     return (*(fields[each] for each in _FIELDS), *version, *texts)
 
 
-def _decoded(row: Sequence[Any]) -> dict[str, Any]:
-    fields = dict(zip(_FIELDS, row, strict=True))
+def _decoded(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+    fields = dict(zip(names, row, strict=True))
     return fields | {each: json.loads(fields[each]) for each in _LISTS}
+
+
+def _shown(row: Sequence[Any]) -> dict[str, Any]:
+    fields = _decoded(_SHOWN, row)
+    return fields | {"state": fields.pop("shown_state")}
+
+
+def _some_topics(row: dict[str, Any]) -> dict[str, Any]:
+    return row | {"topics": row["topics"][:MOST_NAMES]}
 
 
 def _quoted(names: Iterable[str]) -> str:

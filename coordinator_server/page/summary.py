@@ -20,7 +20,7 @@ from protocol.record_batch import NO_PRODUCER_ID, iter_records
 REBALANCES: Final = frozenset({GENERATION, EPOCH, EMPTY})
 """The events that begin something new for the members of a group."""
 MOST_NAMES: Final = 50
-"""The most topics, clients and hosts of a group that the list knows."""
+"""The most clients and hosts of a group that the list knows, and the most topics of a row of it."""
 _NEWEST: Final = 100
 _MOST_CHUNKS: Final = 500
 DELETED: Final = "deleted"
@@ -120,7 +120,7 @@ def _of_state(state: Group) -> Summary:
         len(state.members),
         sum(len(partitions) for member in state.members for partitions in (member.assignment or {}).values()),
         committed_ms=max((each.commit_timestamp_ms for each in state.offsets), default=None),
-        topics=_some(topics),
+        topics=sorted(_named(topics)),
         clients=_some(each.client_id for each in state.members),
         hosts=_some(each.client_host.removeprefix("/") for each in state.members),
     )

@@ -1,6 +1,7 @@
 """Brings the index and the summaries up to date while somebody looks, in a thread: once for all viewers, however many there are.
 
-A round lets the server write out what is durable, reads what is new, and summarises the groups that have changed, some at a time.
+A round lets the server write out what is durable, reads what is new, summarises the groups that have changed, some at a time, and
+asks which rebalances go on.
 Of a directory that no server has, the log is read once: a round would lock it, and keep a server from starting.
 """
 
@@ -18,6 +19,7 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.opening import identity_of
 from coordinator_server.page import summaries
 from coordinator_server.page.board import MOST_CHANGED, Board
+from coordinator_server.page.progress import InProgress
 from coordinator_server.page.summaries import Summaries
 from coordinator_server.page.summary import DELETED, UNREADABLE, Summary, Words, plain_commits, summary
 from coordinator_server.pipeline.errors import Busy, PipelineError
@@ -53,6 +55,7 @@ class Updater:
         self._known: dict[str, GroupVersion] = {}
         self._is_known = False
         self.names: NamesOfTopics = NO_NAMES
+        self.progress = InProgress(data_dir)
         self._thread = threading.Thread(target=self._run, name="page-updater", daemon=True)
 
     def start(self) -> None:
@@ -72,6 +75,7 @@ class Updater:
     def round(self) -> None:
         """Read what is new. Problems become status."""
         problem = self._read()
+        self.progress.refresh()
         try:
             with (
                 snapshot(self._directory, identity_of(self._data_dir).cluster_id) as index,
@@ -135,11 +139,11 @@ class Updater:
         for group_id in removed:
             del self._known[group_id]
         status = self.board.status
-        changed = [each.group for each, _ in done]
-        is_new = bool(done or removed or stale) or problem != status.problem
+        changed = {*(each.group for each, _ in done), *written.write_progress(self.progress.rows())}
+        is_new = bool(changed or removed or stale) or problem != status.problem
         self.board.publish(
             version=status.version + is_new,
-            changed=changed if len(changed) <= MOST_CHANGED and not removed else None,
+            changed=sorted(changed) if len(changed) <= MOST_CHANGED and not removed else None,
             unread=len(stale) - len(done),
             problem=problem,
         )

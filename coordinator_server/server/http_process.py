@@ -13,15 +13,19 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
 import structlog
+from msgspec import Struct
 
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import bracketed
-from coordinator_server.config.values import metrics_address, page_address
+from coordinator_server.config.values import is_of_this_machine, metrics_address, page_address
+from coordinator_server.security.tls import TlsSettings
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.hosting.interpreter import child_command
 from coordinator_server.server.wire.ports import listen_problem
@@ -36,10 +40,23 @@ PAGE: Final = "page"
 _PAGE_PACKAGES: Final = ("starlette", "uvicorn")
 
 
+class PageSetup(Struct, frozen=True):
+    """What the process of the page reads from its standard input: keys do not belong in a command line.
+
+    A page that other machines reach has TLS and a login: at the server of the directory, or at ``bootstrap``. ``command_config`` is
+    the file with the properties of clients of that cluster; "" if there is none.
+    """
+
+    hosts: list[str] = []
+    tls: TlsSettings | None = None
+    bootstrap: str = ""
+    command_config: str = ""
+
+
 class Wanted(NamedTuple):
     """A process that a property asks for: the name of its child (cli/child.py), its address, and the path that people look at.
 
-    ``listening`` and ``died`` are the events of the server's log.
+    ``listening`` and ``died`` are the events of the server's log. ``setup`` is what the process reads from its standard input.
     """
 
     name: str
@@ -48,6 +65,8 @@ class Wanted(NamedTuple):
     path: str
     listening: str
     died: str
+    setup: bytes = b""
+    scheme: str = "http"
 
 
 class HttpProcesses:
@@ -92,7 +111,7 @@ class HttpProcess:
         """Bind the address and start the process. Raises StartError."""
         self._socket = listening(f"{self.name}.listener", *self._wanted.address)
         self._spawn()
-        self.url = f"{url_of(self._socket)}{self._wanted.path}"
+        self.url = f"{url_of(self._socket, self._wanted.scheme)}{self._wanted.path}"
         log.info(self._wanted.listening, address=self.url)
 
     def stop(self) -> None:
@@ -108,14 +127,15 @@ class HttpProcess:
     def _spawn(self) -> None:
         assert self._socket is not None
         channel = self._socket.fileno()
-        self._process = subprocess.Popen(
-            [*child_command(self.name), str(channel), str(os.getpid()), str(self._data_dir), self._hosts],
-            pass_fds=(channel,),
-            stdin=subprocess.DEVNULL,
-            stdout=sys.stderr.fileno(),
-            # Only the server gets ctrl-C.
-            process_group=0,
-        )
+        with _in_memory(self._wanted.setup) as setup:
+            self._process = subprocess.Popen(
+                [*child_command(self.name), str(channel), str(os.getpid()), str(self._data_dir), self._hosts],
+                pass_fds=(channel,),
+                stdin=setup,
+                stdout=sys.stderr.fileno(),
+                # Only the server gets ctrl-C.
+                process_group=0,
+            )
         self._next_look = asyncio.get_running_loop().call_later(LOOK_S, self._look)
 
     def _look(self) -> None:
@@ -139,10 +159,22 @@ def listening(name: str, host: str, port: int) -> socket.socket:
         raise StartError(f"{name}: {listen_problem(host, port, refused)}") from None
 
 
-def url_of(bound: socket.socket) -> str:
+@contextmanager
+def _in_memory(data: bytes) -> Iterator[int]:
+    """Give a file that is in no directory, to be read from its beginning."""
+    file = os.memfd_create("setup")
+    try:
+        os.write(file, data)
+        os.lseek(file, 0, os.SEEK_SET)
+        yield file
+    finally:
+        os.close(file)
+
+
+def url_of(bound: socket.socket, scheme: str = "http") -> str:
     """Return the address of a socket, as browsers have it."""
     host, port = bound.getsockname()[:2]
-    return f"http://{bracketed(host)}:{port}"
+    return f"{scheme}://{bracketed(host)}:{port}"
 
 
 def check_page_packages(name: str) -> None:
@@ -153,8 +185,16 @@ def check_page_packages(name: str) -> None:
 
 
 def _wanted(config: Config) -> Iterator[Wanted]:
-    metrics, page = metrics_address(config), page_address(config)
+    metrics = metrics_address(config)
     if metrics is not None:
         yield Wanted("metrics", metrics, config.metrics_allowed_hosts, "/metrics", "metrics-listening", "metrics-died")
+    page = page_address(config)
     if page is not None:
-        yield Wanted(PAGE, page, config.page_allowed_hosts, "/", "page-listening", "page-died")
+        tls = None if is_of_this_machine(page[0]) else TlsSettings.of(config, PAGE.upper())._replace(client_auth="none")
+        yield wanted_page(page, PageSetup(config.page_allowed_hosts.split(","), tls))
+
+
+def wanted_page(address: tuple[str, int], setup: PageSetup) -> Wanted:
+    """Return the process of a page."""
+    scheme = "http" if setup.tls is None else "https"
+    return Wanted(PAGE, address, "", "/", "page-listening", "page-died", msgspec.json.encode(setup), scheme)

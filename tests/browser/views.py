@@ -201,13 +201,13 @@ def test_a_group_that_is_not_there(view: View) -> None:
     view.said.clear()  # the browser logs each answer that is 404
 
 
-def test_the_source_names_the_directory(view: View) -> None:
-    page = view.go("/source")
+def test_the_log_names_the_directory(view: View) -> None:
+    page = view.go("/log")
     expect(page.get_by_text("AAAAAAAAAAAAAAAAAAAAAQ")).to_be_visible()
     expect(page.locator("tbody tr")).to_have_count(1)
 
 
-@pytest.mark.parametrize("path", ["/", GROUP, "/source"])
+@pytest.mark.parametrize("path", ["/", GROUP, "/log"])
 @pytest.mark.parametrize("width", [360, 800])
 def test_narrow_screens_need_no_sideways_scroll(browser: Any, address: str, path: str, width: int) -> None:
     view = View(browser, address, viewport={"width": width, "height": 800})

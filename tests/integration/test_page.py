@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
+from coordinator_server.runtime.partitioner import partition_for
 from tests.support.client import Client
 from tests.support.eventually import eventually
-from tests.support.members import form_group
+from tests.support.members import Member, form_group
 from tests.support.server import Server
 from tests.support.simple_requests import make_topic, must_commit
 
@@ -80,6 +81,30 @@ def test_the_status_says_that_the_server_runs(site: Site) -> None:
     assert json.loads(line.removeprefix(b"data: "))["as_of_ms"] > 0
 
 
+def test_a_rebalance_that_goes_on_says_whom_it_waits_for(site: Site) -> None:
+    """The log of a classic group does not."""
+    address = site.server.addresses[partition_for("late", 50) % 2]
+    [member] = form_group(address, "late", 1, session_timeout_ms=LONG_SESSION_MS)
+    Member(address, "late").start_join()
+    member.await_rebalance()
+    found = eventually(lambda: [each for each in site.ask("groups?q=state:rebalancing")["rows"] if each["group"] == "late"])
+
+    assert "has not joined again" in found[0]["waits_for"]
+    [wait] = site.ask("group?id=late")["waits"]
+    assert (wait["member"], wait["host"]) == (member.member_id, "127.0.0.1")
+    assert wait["until_ms"] > wait["since_ms"]
+
+
+def test_what_is_behind_the_groups_is_told(site: Site) -> None:
+    found = site.ask("log")
+
+    assert [(each["loop"], each["stage"]) for each in found["loops"]] == [(0, "serving"), (1, "serving")]
+    assert {each["loop"] for each in found["shards"]} <= {0, 1}
+    assert {each["state"] for each in found["shards"]} == {"active"}
+    assert found["unknown"] == ""
+    assert {each["severity"] for each in site.ask("doctor")["findings"]} <= {"ok", "note", "warning", "problem"}
+
+
 def test_the_process_is_started_again(site: Site) -> None:
     """The address stays open: who connects waits for it."""
     children = Path(f"/proc/{site.server.pid}/task/{site.server.pid}/children").read_text().split()
@@ -114,18 +139,18 @@ def test_the_directory_of_a_stopped_server_has_a_page(site: Site) -> None:
                 with urllib.request.urlopen(f"{address}api/groups?sort=members&desc=1", timeout=30) as answer:
                     return json.load(answer)["rows"]
 
-            rows = eventually(lambda: found if len(found := groups()) == 2 else [])
+            rows = eventually(lambda: found if len(found := groups()) == 3 else [])
             site.server.start()
         finally:
             process.terminate()
 
-    assert [each["group"] for each in rows] == [GROUP, "simple"]
+    assert [each["group"] for each in rows] == [GROUP, "late", "simple"]
 
 
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [
-        (["--listen", "0.0.0.0:9405"], 2, "the page has no login"),
+        (["--listen", "0.0.0.0:9405"], 2, "this page has no login"),
         (["--listen", "9405"], 2, "not HOST:PORT"),
         (["--listen", "127.0.0.1:0"], 1, "is no data directory"),
     ],

@@ -20,14 +20,14 @@ class Answer(NamedTuple):
         return msgspec.json.decode(self.body)
 
 
-async def request(app: ASGIApp, address: str, method: str = "GET", **headers: str) -> Answer:
+async def request(app: ASGIApp, address: str, method: str = "GET", body: bytes = b"", **headers: str) -> Answer:
     """Send a request and collect the answer. Names of headers have ``_`` for ``-``."""
     path, _, query = address.partition("?")
     given = {"host": "127.0.0.1:9405"} | headers
     sent: list[Message] = []
 
     async def receive() -> Message:
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message: Message) -> None:
         sent.append(message)
@@ -48,5 +48,5 @@ async def request(app: ASGIApp, address: str, method: str = "GET", **headers: st
     }
     await app(scope, receive, send)
     head = sent[0]
-    body = b"".join(each.get("body", b"") for each in sent[1:])
-    return Answer(head["status"], {name.decode(): value.decode() for name, value in head["headers"]}, body)
+    answered = b"".join(each.get("body", b"") for each in sent[1:])
+    return Answer(head["status"], {name.decode(): value.decode() for name, value in head["headers"]}, answered)

@@ -39,8 +39,8 @@ INCIDENTS: Final[Mapping[str, str]] = {
 """What to do about what a server counts (server/wire/incidents.py)."""
 
 
-def check_directory(data_dir: Path, *, is_full: bool, progress: Progress) -> Iterator[Finding]:
-    """Check a directory and the server that runs on it."""
+def check_directory(data_dir: Path, *, is_full: bool, progress: Progress, quick_bytes: int | None = None) -> Iterator[Finding]:
+    """Check a directory and the server that runs on it. Beyond ``quick_bytes`` a log is read only with ``is_full``."""
     if not is_log(data_dir):
         yield Finding(PROBLEM, "directory", f"{data_dir} is no data directory of coordinator-server", "check --data-dir")
         return
@@ -51,7 +51,7 @@ def check_directory(data_dir: Path, *, is_full: bool, progress: Progress) -> Ite
         yield from check_observed(data_dir, is_followed=holder_of(data_dir) is not None)
     else:
         yield from _check_server(data_dir, holder_of(data_dir))
-    yield from _check_damage(data_dir, is_full=is_full, progress=progress)
+    yield from _check_damage(data_dir, None if is_full else quick_bytes or QUICK_BYTES, progress)
 
 
 def _check_permissions(data_dir: Path) -> Iterator[Finding]:
@@ -157,9 +157,9 @@ def _check_certificates(status: Sequence[Mapping[str, Any]]) -> Iterator[Finding
             yield Finding(OK, "certificates", f"the certificate of {listener} is good for {counted(left, 'day')}")
 
 
-def _check_damage(data_dir: Path, *, is_full: bool, progress: Progress) -> Iterator[Finding]:
+def _check_damage(data_dir: Path, most_bytes: int | None, progress: Progress) -> Iterator[Finding]:
     size = sum(each.stat().st_size for each in data_dir.rglob("*") if each.is_file())
-    if size > QUICK_BYTES and not is_full:
+    if most_bytes is not None and size > most_bytes:
         text = f"the log has {size >> 20:,} MiB, and was not read for damage"
         yield Finding(NOTE, "damage", text, f"--full reads it; so does 'coordinator-server log verify --data-dir {data_dir}'")
         return

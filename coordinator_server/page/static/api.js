@@ -6,6 +6,11 @@ export class Failed extends Error {
   constructor(message, status) { super(message); this.status = status; }
 }
 
+/** Go to the form of the login, and come back. */
+function logIn() {
+  location.assign(`/login?${new URLSearchParams({ to: location.pathname + location.search })}`);
+}
+
 /** Ask for an answer. Parameters that are null are left out. */
 export async function ask(name, parameters = {}, signal = undefined) {
   const query = new URLSearchParams();
@@ -18,6 +23,7 @@ export async function ask(name, parameters = {}, signal = undefined) {
     throw new Failed("the server of this page does not answer", 0);
   }
   const body = await answer.json().catch(() => ({ error: `the answer is none of this page's (${answer.status})` }));
+  if (answer.status === 401) logIn();
   if (!answer.ok) throw new Failed(body.error, answer.status);
   return body;
 }
@@ -89,6 +95,13 @@ export function useStatus() {
     return () => { source.close(); clearTimeout(again); };
   }, []);
   return { status, isConnected };
+}
+
+/** Who looks, if there is a login, and whether that user may see the cluster. */
+export function useViewer() {
+  const [viewer, setViewer] = useState({ user: null, has_cluster: true });
+  useEffect(() => { ask("viewer").then(setViewer, () => {}); }, []);
+  return viewer;
 }
 
 /** The time, each second. */

@@ -2,11 +2,12 @@
 
 import { html, render, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
 import { follow, go, useAddress } from "./address.js";
-import { useStatus, useNow } from "./api.js";
-import { ago, clock, isUtc, moment, setUtc, zone } from "./format.js";
+import { useStatus, useNow, useViewer } from "./api.js";
+import { ago, clock, isUtc, moment, plain, setUtc, zone } from "./format.js";
+import { Doctor } from "./doctor.js";
 import { Group } from "./group.js";
 import { Groups } from "./groups.js";
-import { Source } from "./source.js";
+import { Log } from "./log.js";
 
 const KEYS = [
   ["/", "filter groups"],
@@ -61,6 +62,7 @@ function toggleTheme() {
 function App() {
   const { path, query } = useAddress();
   const { status, isConnected } = useStatus();
+  const viewer = useViewer();
   const [showsKeys, setShowsKeys] = useState(false);
   const [, redraw] = useState(0);
   const changeZone = () => { setUtc(!isUtc()); redraw((count) => count + 1); };
@@ -75,16 +77,18 @@ function App() {
     return () => removeEventListener("keydown", press);
   }, []);
   const view = path === "/group" ? html`<${Group} key=${query.id} query=${query} status=${status} />`
-    : path === "/source" ? html`<${Source} status=${status} />`
+    : path === "/log" ? html`<${Log} status=${status} />`
+    : path === "/doctor" ? html`<${Doctor} />`
     : html`<${Groups} query=${query} status=${status} />`;
   const link = (to, text) => html`<a href=${to} onClick=${follow} aria-current=${path === to ? "page" : null}>${text}</a>`;
   return html`
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the content</a>
     <header class="bar">
       <a class="brand" href="/" onClick=${follow}><img src="/static/icon.svg" alt="" width="22" height="22" /><span>coordinator-server</span></a>
-      <nav aria-label="Views">${link("/", "Groups")}${link("/source", "Source")}</nav>
+      <nav aria-label="Views">${link("/", "Groups")}${viewer.has_cluster ? html`${link("/log", "Log")}${link("/doctor", "Doctor")}` : ""}</nav>
       <${Status} status=${status} isConnected=${isConnected} />
       <div class="tools">
+        ${viewer.user === null ? "" : html`<span class="user"><bdi class="quiet">${plain(viewer.user)}</bdi><form method="post" action="/logout"><button class="flat">log out</button></form></span>`}
         <button class="flat" onClick=${changeZone} title=${`times are in ${zone()}; press u for the other`}>${isUtc() ? "UTC" : "local"}</button>
         <button class="flat" onClick=${toggleTheme} title="dark or light" aria-label="Dark or light">◐</button>
         <button class="flat" onClick=${() => setShowsKeys(true)} title="keys (?)" aria-label="Keys">?</button>

@@ -100,6 +100,13 @@ export function ago(ms, now) {
   return `${Math.floor(gone / size)} ${unit} ago`;
 }
 
+/** A size. */
+export function bytes(value) {
+  if (value < 1000) return `${value} B`;
+  const unit = Math.min(4, Math.floor(Math.log10(value) / 3));
+  return `${Number((value / 1000 ** unit).toPrecision(3))} ${["B", "kB", "MB", "GB", "TB"][unit]}`;
+}
+
 /** Numbers of partitions with ranges: 0–3, 7. */
 export function ranges(numbers) {
   const found = [];

@@ -8,6 +8,7 @@ import { ago, counted, duration, field, fromField, moment, number, plain, zone }
 import { State } from "./groups.js";
 import { Difference, Moment } from "./moment.js";
 import { gutter, LaneTable, RIGHT, Timeline } from "./timeline.js";
+import { Waits } from "./waits.js";
 
 const LANES = 60;
 const LEAST_MS = 200;
@@ -49,6 +50,7 @@ function Head({ id, summary, now }) {
       ${summary.epoch === null ? "" : html`<span>${summary.type === "classic" ? "generation" : "epoch"} <b>${number(summary.epoch)}</b></span>`}
       <span class="quiet" title=${moment(summary.committed_ms, true)}>committed ${ago(summary.committed_ms, now)}</span></p>` : ""}
   </div>
+  <${Waits} waits=${summary?.waits} now=${now} />
   ${summary?.cause ? html`<p class="because"><b>Last rebalance ${ago(summary.rebalanced_ms, now)}</b>${summary.took_ms === null ? "" : `, took ${duration(summary.took_ms)}`}: <bdi>${plain(summary.cause)}</bdi></p>` : ""}`;
 }
 

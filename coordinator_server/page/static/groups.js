@@ -17,7 +17,7 @@ const COLUMNS = [
   [null, "Topics", "wide"],
 ];
 const DESCENDING_FIRST = new Set(["members", "partitions", "rebalanced_ms", "committed_ms"]);
-const STATES = ["stable", "reconciling", "assigning", "empty", "deleted", "unreadable"];
+const STATES = ["stable", "rebalancing", "reconciling", "assigning", "empty", "deleted", "unreadable"];
 
 export function State({ state }) {
   return html`<span class=${`state ${state}`}><i></i>${state}</span>`;
@@ -68,7 +68,7 @@ function Row({ row, now }) {
     <td class="number">${number(row.members)}</td>
     <td class="number wide">${number(row.partitions)}</td>
     <td class="cause" title=${row.rebalanced_ms ? `${moment(row.rebalanced_ms, true)}${took}\n${plain(row.cause)}` : "the index has no rebalance of it"}>
-      <span class="when">${ago(row.rebalanced_ms, now)}</span> <bdi class="quiet">${plain(row.cause)}</bdi></td>
+      ${row.waits_for ? html`<span class="when warn">now</span> <bdi class="quiet">${plain(row.waits_for)}</bdi>` : html`<span class="when">${ago(row.rebalanced_ms, now)}</span> <bdi class="quiet">${plain(row.cause)}</bdi>`}</td>
     <td class="when" title=${row.committed_ms ? moment(row.committed_ms, true) : "it has no committed offsets"}>${ago(row.committed_ms, now)}</td>
     <td class="wide topics">${row.topics.slice(0, 2).map((each) => html`<bdi class="tag" key=${each}>${plain(each)}</bdi>`)}${row.topics.length > 2 ? html`<span class="quiet">+${row.topics.length - 2}</span>` : ""}</td>
   </tr>`;

@@ -17,6 +17,7 @@ from coordinator_server.config.values import (
     connection_overrides,
     consumer_assignors,
     declared_topics,
+    local_page_address,
     loop_count,
     metrics_address,
     migration_policy,
@@ -228,10 +229,24 @@ def test_a_page_has_an_address_of_this_machine_or_none(text: str, address: tuple
 
 
 @pytest.mark.parametrize("text", ["0.0.0.0:9405", "[::]:9405", "10.0.0.7:9405", "127.evil.example:9405", "host:9405"])
-def test_a_page_that_others_could_reach_is_refused(text: str) -> None:
-    """It has no login."""
-    with pytest.raises(ConfigError, match=re.escape(f"page.listener={text}: the page has no login")):
-        page_address(load({"page.listener": text}))
+def test_a_page_that_others_could_reach_needs_tls_names_and_a_login(text: str) -> None:
+    """All that lacks is named. The page of a directory has no login, and is refused."""
+    has = {
+        "ssl.keystore.location": "/server.pem",
+        "listeners": "SASL_SSL://127.0.0.1:9093",
+        "page.allowed.hosts": "page.example",
+    }
+
+    with pytest.raises(
+        ConfigError, match=r"so it needs ssl\.keystore\.location; and a listener with SASL, .* and page\.allowed\.hosts"
+    ):
+        load({"page.listener": text})
+    for name in has:
+        with pytest.raises(ConfigError, match=re.escape(f"page.listener={text}: other machines reach it")):
+            load({"page.listener": text} | {each: value for each, value in has.items() if each != name})
+    assert page_address(load({"page.listener": text} | has)) is not None
+    with pytest.raises(ConfigError, match=re.escape(f"--listen={text}: this page has no login")):
+        local_page_address("--listen", text)
 
 
 def test_iterations_of_unknown_users_are_numbers_that_scram_takes() -> None:

@@ -23,6 +23,8 @@ from coordinator_server.page import app as served
 from coordinator_server.page.answers import ANSWERS, Answers, BadRequest
 from coordinator_server.page.app import VIEWS, page_app
 from coordinator_server.page.board import Board
+from coordinator_server.page.door import Viewer
+from coordinator_server.page.rights import Rights
 from coordinator_server.page.summary import Words
 from coordinator_server.page.updater import Updater
 from tests.support.asgi import request
@@ -56,7 +58,8 @@ QUERIES = {
     "events": "id=billing&limit=5",
     "moment": "id=billing&at=1764000000500",
     "difference": "id=billing&from=1764000000500&to=1764000030000",
-    "source": "",
+    "log": "",
+    "doctor": "",
 }
 
 
@@ -186,7 +189,7 @@ def test_those_that_ask_for_the_same_share_one_answer(site: Site, monkeypatch: p
     """Fifty viewers cost what one does."""
     begun, go_on, calls = threading.Event(), threading.Event(), []
 
-    def slow(_: Answers, query: Any) -> Any:
+    def slow(_: Answers, query: Any, _rights: Rights) -> Any:
         calls.append(query)
         begun.set()
         assert go_on.wait(30)
@@ -225,8 +228,12 @@ def test_the_answers_that_are_kept_have_a_bound(site: Site, monkeypatch: pytest.
 # --- status
 
 
+async def everybody() -> Viewer:
+    return served.EVERYBODY
+
+
 async def lines(board: Board, updater: Updater) -> AsyncIterator[bytes]:
-    async for each in served._status(board, updater):
+    async for each in served.status_lines(board, updater, everybody):
         yield each
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from coordinator_server.page.filters import MOST_WORDS, condition
-from coordinator_server.page.summaries import Asked, Summaries, open_to_write
+from coordinator_server.page.summaries import Asked, Progress, Summaries, open_to_write
 from coordinator_server.page.summary import Summary
 from coordinator_server.pipeline.index.snapshot import GroupVersion
 
@@ -86,6 +86,24 @@ def test_what_is_unknown_comes_last_in_both_directions(summaries: Summaries) -> 
     summaries.write([(Summary("known", "classic", "stable", committed_ms=5), GroupVersion(9, 0, 0, 0, 0, 0))])
 
     assert [summaries.page(Asked("", "committed_ms", each)).rows[0]["group"] for each in (False, True)] == ["known", "known"]
+
+
+def test_a_group_in_progress_is_in_that_state_until_it_is_not(summaries: Summaries) -> None:
+    """The server says so: the log does not. What the log adds meanwhile does not end it."""
+    changed = summaries.write_progress({"billing": Progress("rebalancing", "billing-2 has not joined again")})
+    again = summaries.write_progress({"billing": Progress("rebalancing", "billing-2 has not joined again")})
+    summaries.write([(GROUPS[0], GroupVersion(7, 0, 0, 0, 0, 0))])
+    during = summaries.page(Asked("state:reb"))
+    row = summaries.row("billing")
+    after = summaries.write_progress({})
+
+    assert (changed, again, after) == (["billing"], [], ["billing"])
+    assert [each["waits_for"] for each in during.rows] == ["billing-2 has not joined again"]
+    assert during.states == {"rebalancing": 1}
+    assert row is not None
+    assert row["state"] == "rebalancing"
+    assert summaries.page(Asked("state:reb")).rows == []
+    assert summaries.page(Asked("state:stable")).matching == 1
 
 
 def test_no_other_column_sorts(summaries: Summaries) -> None:

@@ -1,0 +1,193 @@
+"""The page off loopback: TLS, and a login by the users of the server, or of the cluster that is followed, who see what they may."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from coordinator_server.config.access import STANDARD_AUTHORIZER
+from coordinator_server.page.answers import ANSWERS
+from coordinator_server.page.app import VIEWS
+from protocol.acl_codes import Operation, ResourceType
+from protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
+from tests.support.certificates import Authority
+from tests.support.client import Client
+from tests.support.command_forks import fork_command, run_command
+from tests.support.eventually import eventually
+from tests.support.guarded import entry
+from tests.support.members import form_group
+from tests.support.server import Server
+from tests.support.simple_requests import make_topic, must_commit
+
+AUTHORITY = Authority()
+SECRET = "alice's secret"
+NAME = "page.example"
+WITH = ("--mechanism", "SCRAM-SHA-256", "--execute")
+PROPERTIES = {
+    "listeners": "PLAINTEXT://127.0.0.1:0,SASL_SSL://127.0.0.1:0",
+    "sasl.enabled.mechanisms": "SCRAM-SHA-256",
+    "authorizer.class.name": STANDARD_AUTHORIZER,
+    "super.users": "User:ANONYMOUS;User:operator",
+    "page.listener": "0.0.0.0:0",
+    "page.allowed.hosts": NAME,
+}
+
+
+class Browser:
+    """Keeps cookies, and does not follow what leads elsewhere."""
+
+    def __init__(self, address: str) -> None:
+        context = ssl.create_default_context(cadata=AUTHORITY.pem)
+        context.check_hostname = False
+        self.base = f"https://127.0.0.1:{address.rstrip('/').rpartition(':')[2]}"
+        self._jar = CookieJar()
+        self._opener = urllib.request.build_opener(
+            urllib.request.HTTPSHandler(context=context), urllib.request.HTTPCookieProcessor(self._jar), _Still()
+        )
+
+    def ask(self, path: str, form: dict[str, str] | None = None, host: str = NAME) -> tuple[int, str, dict[str, str]]:
+        data = None if form is None else urlencode(form).encode()
+        try:
+            with self._opener.open(urllib.request.Request(self.base + path, data, {"Host": host}), timeout=30) as answer:
+                return answer.status, answer.read().decode(), dict(answer.headers)
+        except urllib.error.HTTPError as error:
+            return error.code, error.read().decode(), dict(error.headers)
+
+    def login(self, user: str, password: str = SECRET) -> str:
+        status, _, headers = self.ask("/login", {"user": user, "password": password, "to": "/group?id=alices"})
+        assert status == 303
+        return headers["location"]
+
+    def answer(self, name: str) -> Any:
+        status, body, _ = self.ask(f"/api/{name}")
+        return json.loads(body) if status == 200 else None
+
+
+class _Still(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    directory = tmp_path_factory.mktemp("server")
+    keystore = AUTHORITY.issue("server").write(directory / "server.pem")
+    with Server(directory, PROPERTIES | {"ssl.keystore.location": keystore}) as server:
+        address = ("127.0.0.1", server.listeners["PLAINTEXT"][0])
+        bootstrap = f"127.0.0.1:{address[1]}"
+        for user in ("alice", "operator"):
+            words = ("users", "add", user, "--bootstrap", bootstrap, "--password-file", _secret(directory), *WITH)
+            done = run_command(*words)
+            assert done.returncode == 0, done.stderr
+        with Client(address) as client:
+            make_topic(client, "orders", 2)
+            make_topic(client, "payroll", 2)
+            acls = [
+                entry("alice", Operation.DESCRIBE, ResourceType.GROUP, "alices"),
+                entry("alice", Operation.DESCRIBE, ResourceType.GROUP, "mixed"),
+                entry("alice", Operation.DESCRIBE, ResourceType.TOPIC, "orders"),
+            ]
+            answer = client.ask(CreateAclsRequest(acls), 3, CreateAclsResponse)
+            assert [each.error_code for each in answer.results] == [0, 0, 0]
+            must_commit(client, "alices", "orders", {0: 5})
+            must_commit(client, "mixed", "payroll", {0: 5})
+            must_commit(client, "foreign", "orders", {0: 5})
+        form_group(address, "foreign-members", 1, session_timeout_ms=1_800_000)
+        yield server
+
+
+def _secret(directory: Path) -> Path:
+    path = directory / "secret"
+    path.write_text(SECRET)
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(server: Server) -> str:
+    [line] = [each for each in map(json.loads, server.log().splitlines()) if each["event"] == "page-listening"]
+    found: str = line["address"]
+    assert found.startswith("https://")
+    return found
+
+
+def check_foreign_groups_are_hidden(browser: Browser, own: str) -> None:
+    """On every route: as if they were not there."""
+    eventually(lambda: (found := browser.answer("groups?q=state:any")) and [each["group"] for each in found["rows"]] == [own])
+    for name in ANSWERS:
+        for group in ("mixed", "foreign", "foreign-members"):
+            query = f"id={group}&at=1&from=1&to=2"
+            status, body, _ = browser.ask(f"/api/{name}?{query}")
+            missing, empty, _ = browser.ask(f"/api/{name}?{query.replace(group, 'none')}")
+            assert (status, body.replace(group, "none")) == (missing, empty), name
+            assert name == "groups" or status == 404, name
+    assert [browser.ask(f"/api/{name}")[0] for name in ("log", "doctor")] == [404, 404]
+
+
+def test_nobody_is_answered_without_a_login(page: str) -> None:
+    browser = Browser(page)
+
+    assert {browser.ask(f"/api/{name}")[0] for name in (*ANSWERS, "status", "viewer")} == {401}
+    assert {browser.ask(path)[0] for path in VIEWS} == {303}
+    assert browser.ask("/login")[0] == 200
+    assert browser.ask("/", host="evil.example")[0] == 403
+    assert "why=the+user+or+the+password+is+wrong" in browser.login("alice", "wrong")
+    assert browser.ask("/api/groups")[0] == 401
+
+
+def test_a_user_sees_what_it_may_describe_and_nothing_else(page: str) -> None:
+    browser = Browser(page)
+
+    assert browser.login("alice") == "/group?id=alices"
+    check_foreign_groups_are_hidden(browser, "alices")
+    assert browser.answer("viewer") == {"user": "alice", "has_cluster": False}
+    assert browser.answer("group?id=alices")["topics"] == ["orders"]
+    assert browser.ask("/logout", {})[0] == 303
+    assert browser.ask("/api/groups")[0] == 401
+
+
+def test_who_may_describe_the_cluster_sees_all(page: str) -> None:
+    browser = Browser(page)
+    browser.login("operator")
+
+    found = eventually(lambda: (found := browser.answer("groups")) and found["matching"] == 4 and found)
+    assert [each["group"] for each in found["rows"]] == ["alices", "foreign", "foreign-members", "mixed"]
+    assert browser.answer("log")["loops"]
+
+
+def test_a_login_of_an_observed_cluster_is_tried_there(server: Server, page: str, tmp_path: Path) -> None:
+    """The observer reads as one user; the viewer sees what another may."""
+    keystore = AUTHORITY.issue("page").write(tmp_path / "page.pem")
+    trusted = AUTHORITY.write(tmp_path / "trusted.pem")
+    config = tmp_path / "client.properties"
+    config.write_text(
+        f"security.protocol=SASL_SSL\nssl.truststore.type=PEM\nssl.truststore.location={trusted}\n"
+        "ssl.endpoint.identification.algorithm=\nsasl.mechanism=SCRAM-SHA-256\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required "
+        f'username="operator" password="{SECRET}";\n'
+    )
+    observed = tmp_path / "observed"
+    words = ["observe", "--bootstrap", f"127.0.0.1:{server.listeners['SASL_SSL'][0]}", "--command-config", str(config)]
+    words += ["--data-dir", str(observed), "--page", "0.0.0.0:0", "--page-certificate", str(keystore), "--page-host", NAME]
+    log = tmp_path / "log"
+    with log.open("wb") as stderr:
+        running = fork_command([*words, "--log-format", "json"], os.environ, stderr)
+    try:
+        lines = eventually(lambda: [each for each in log.read_text().splitlines() if "page-listening" in each])
+        browser = Browser(json.loads(lines[0])["address"])
+        assert browser.login("alice") == "/group?id=alices"
+        check_foreign_groups_are_hidden(browser, "alices")
+    finally:
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(30) == 0
