@@ -6,7 +6,9 @@
 
 A real Daemon on a directory in memory with ``log.flush=os``; frames are handed to its connections as uvloop would, and a turn
 ends when all of them are answered. Time is that of the loop's thread alone, so that what else the machine does matters little;
-the least of the rounds is printed, which is the figure that noise spoils least.
+the least of the rounds is printed, which is the figure that noise spoils least. Two trees are compared by the median of the
+ratios of their rounds, with its quartiles: one process differs from the next by several percent for as long as it lives (where
+its memory lies), so rounds, a process each, matter more than their length. A tree against itself says what a run can tell.
 """
 
 from __future__ import annotations
@@ -378,19 +380,30 @@ def _profiled(is_wanted: bool) -> Iterator[None]:
 
 
 def _in_turns(options: argparse.Namespace) -> None:
-    """The same operations in this tree and in another, a process each, round by round."""
+    """The same operations in this tree and in another, a process each, round by round, the other first in every second one."""
     sides = {"here": _command(ROOT), "there": _command(Path(options.against).absolute())}
-    best: dict[str, dict[str, list[float]]] = {name: {operation: [] for operation in options.only} for name in sides}
+    all_rounds: dict[str, dict[str, list[float]]] = {name: {operation: [] for operation in options.only} for name in sides}
     only = [word for operation in options.only for word in ("--only", operation)]
     arguments = ["--json", "--rounds", "1", "--seconds", str(options.seconds), "--shape", options.shape, *only]
-    for _ in range(options.rounds):
-        for name, (command, environment) in sides.items():
+    for number in range(options.rounds):
+        for name in sorted(sides, reverse=bool(number % 2)):
+            command, environment = sides[name]
             done = subprocess.run([*command, *arguments], env=environment, check=True, capture_output=True, text=True)
             for operation, figures in json.loads(done.stdout).items():
-                best[name][operation] += figures
+                all_rounds[name][operation] += figures
     for operation in options.only:
-        here, there = min(best["here"][operation]), min(best["there"][operation])
-        print(f"{operation:12} here {here:8.2f} us   there {there:8.2f} us   there/here {there / here:5.2f}")
+        here, there = all_rounds["here"][operation], all_rounds["there"][operation]
+        low, middle, high = _quartiles([there_us / here_us for here_us, there_us in zip(here, there, strict=True)])
+        print(
+            f"{operation:18} here {min(here):8.2f} us   there {min(there):8.2f} us   "
+            f"there/here {middle:5.2f} ({low:.2f} to {high:.2f})",
+            flush=True,
+        )
+
+
+def _quartiles(ratios: list[float]) -> tuple[float, float, float]:
+    low, middle, high = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3
+    return low, middle, high
 
 
 def _command(side: Path) -> tuple[list[str], dict[str, str]]:

@@ -56,6 +56,8 @@ class Server:
         self.run_by: list[str] = []
         # Start Python anew each time, and do not fork a process that has all imported (tests/support/command_forks.py).
         self.is_fresh = False
+        # Whose server it is: that of a different version is always started anew.
+        self.tree = ROOT
         self.host = "127.0.0.1"
         self.port = 0
         self.cluster_id = ""
@@ -113,11 +115,11 @@ class Server:
             self._process = self._started(stderr)
 
     def _started(self, stderr: IO[bytes]) -> Running:
-        if not (self.is_fresh or self.run_by or MEASURED & os.environ.keys()):
+        if not (self.is_fresh or self.run_by or self.tree != ROOT or MEASURED & os.environ.keys()):
             return fork_command(self.arguments(), os.environ | self.environment, stderr)
         return subprocess.Popen(
             [*self.run_by, *self.command()],
-            cwd=ROOT,
+            cwd=self.tree,
             env=os.environ | self.environment,
             stdout=subprocess.PIPE,
             stderr=stderr,
