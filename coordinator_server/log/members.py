@@ -26,12 +26,16 @@ class Member(NamedTuple):
 class MemberRow(NamedTuple):
     """A member. ``renewals`` grows as long as it lives; a dead one never lives again.
 
-    ``listeners`` are its addresses, host and port, by listener: for the view.
+    ``listeners`` are its addresses, host and port, by listener: for the view. The first one is for other nodes.
+
+    ``is_connected`` is false if the store has no session of the member. That alone does not prove that the member is gone: its
+    network may be cut, or the store may have ended the session.
     """
 
     listeners: tuple[tuple[str, int], ...]
     renewals: int = 0
     is_dead: bool = False
+    is_connected: bool = True
 
 
 class ShardRow(NamedTuple):

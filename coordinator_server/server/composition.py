@@ -33,6 +33,7 @@ from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.link_transport import NodeTransports, OtherNodes
 from coordinator_server.server.cluster.nodes import Nodes, Place
 from coordinator_server.server.cluster.open import Cluster, NodeLinking, open_cluster
+from coordinator_server.server.cluster.presence import Presence
 from coordinator_server.server.cluster.shared_view import view_before_joining
 from coordinator_server.server.cluster.view import ViewNode, view_of_loops
 from coordinator_server.server.control.open import Control, open_control
@@ -157,7 +158,7 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
     control = open_control(base, wire, hosting, measured=metrics.operations, has_socket=has_socket)
     reconfiguration = Reconfiguration(config, wire.certificates, wire.listener, hosting.retention, limits, sasl)
     shards = None
-    if shared is not None and cluster.roles is not None:
+    if shared is not None and links is not None and cluster.roles is not None:
         shards = NodeShards(
             sharing=Sharing(shared, Clocks(gate.boot_ms, base.clock.wall_ms), times),
             store=store,
@@ -165,6 +166,7 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
             nodes=nodes,
             who=cluster.who,
             roles=cluster.roles,
+            presence=Presence(links.purpose("presence"), cluster.who),
             lease=hosting.lease,
             after_submit=base.services.flusher.after_submit,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -11,17 +12,20 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec import Struct
 
+from coordinator_server.log.members import Member
 from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.security.tls import ListenerTls, TlsSettings
+from coordinator_server.server.cluster import presence
 from coordinator_server.server.cluster.effects import Asked, Courier, Destinations
 from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.cluster.link_transport import OtherNodes
 from coordinator_server.server.cluster.messages import Hello
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
 from coordinator_server.server.cluster.node_links import GREETING_BYTES, MOST_STRANGERS, Greeting, NodeLinks
+from coordinator_server.server.cluster.presence import Presence
 from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.wire.acceptor import SocketAcceptor
 from coordinator_server.server.wire.episodes import Episodes
@@ -30,6 +34,7 @@ from protocol.error_codes import ErrorCode
 from tests.support.certificates import Authority
 from tests.support.certificates import Identity as Certified
 from tests.support.configs import config_with
+from tests.support.ports import free_port
 from tests.support.runtime import CONTEXT
 from tests.support.views import loops_nodes
 
@@ -233,3 +238,51 @@ async def test_those_who_have_not_greeted_are_few(cluster: Cluster) -> None:
     assert two.incidents.counts == {REFUSED: 1}
     for each in (writer, *(each for _, each in waiting)):
         each.close()
+
+
+class Asker(NamedTuple):
+    """Node 1, which asks whether a process of node 2 is gone."""
+
+    cluster: Cluster
+    presence: Presence
+
+    async def believes_gone(self, incarnation: int) -> bool:
+        return await self.presence.is_gone(Member(2, incarnation), self.cluster.addresses[2])
+
+
+@pytest.fixture
+async def asker(cluster: Cluster) -> Asker:
+    one = await cluster.start(1)
+    return Asker(cluster, Presence(one.links.purpose("presence"), Identity(1, 1)))
+
+
+async def test_a_process_that_listens_is_not_gone(cluster: Cluster, asker: Asker) -> None:
+    """Only those before it are."""
+    two = await cluster.start(2)
+    who = Identity(2, 0)
+    await Presence(two.links.purpose("presence"), who).start()
+    assert not await asker.believes_gone(1), "it has not joined"
+    who.incarnation = 5
+
+    assert [await asker.believes_gone(incarnation) for incarnation in (4, 5, 6)] == [True, False, False]
+
+
+async def test_a_process_is_gone_if_nobody_listens(cluster: Cluster, asker: Asker) -> None:
+    cluster.addresses[2] = Endpoint(HOST, free_port())
+
+    assert await asker.believes_gone(1)
+
+
+async def test_whatever_else_answers_proves_nothing(cluster: Cluster, asker: Asker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node that does not know the question, one with another certificate, and a listener that does not accept."""
+    await cluster.start(2)
+    assert not await asker.believes_gone(1)
+
+    impostor = await cluster.start(2, Authority("other").issue("impostor"))
+    await Presence(impostor.links.purpose("presence"), Identity(2, 9)).start()
+    assert not await asker.believes_gone(1)
+
+    monkeypatch.setattr(presence, "ANSWER_S", 0.05)
+    with socket.create_server((HOST, 0)) as silent:
+        cluster.addresses[2] = Endpoint(*silent.getsockname())
+        assert not await asker.believes_gone(1)

@@ -2,7 +2,8 @@
 
 Each node has a runtime of toy shards on the shared store, so thousands of seeds cost little (``toy_servers.py``). Its clocks go at
 speeds of their own; CLOCK_BOOTTIME of a suspended machine goes on. Any statement may be lost, late, run twice, or not be answered,
-and the store may go on as its standby.
+and the store may go on as its standby. The store notices when the session of a process ends; a process that is cut off has none,
+and its listener answers, unless the network between nodes is slow, too.
 
 What must be true at any moment: of one shard no two nodes may answer, no epoch has two owners, and no shard changes its owner but
 from a node that has released it or is marked dead. Reads and writes of a shard are linearizable. No node is marked dead that was
@@ -17,7 +18,7 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from coordinator_server.log.members import Member, Table
+from coordinator_server.log.members import Member, MemberRow, Table
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.lease import Gate
 from coordinator_server.server.membership.leases import LeaseTimes
@@ -84,7 +85,11 @@ class PlayedNode:
         if self.membership is None:
             process = self.process
             store = SharedMembers(
-                self.play.database, partial(self._send, process), partial(self._answer, process), self.play.wall_ms
+                self.play.database,
+                partial(self._send, process),
+                partial(self._answer, process),
+                self.play.wall_ms,
+                lambda: process == self.process,
             )
             clocks = Clocks(self.clocks.boot_ms, self.clocks.wall_ms)
             later = partial(self._later, process)
@@ -197,6 +202,24 @@ class PlayedNode:
     def changed(self, table: Table, /) -> None:
         """Clients would hear of it."""
 
+    def ask_if_gone(self, member: Member, _row: MemberRow, done: Callable[[bool], None], /) -> None:
+        [node] = [each for each in self.play.nodes if each.node == member.node]
+        self._later(self.process, self.play.delay_us(), lambda: node.answer_if_present(member, partial(self._answered, done)))
+
+    def _answered(self, done: Callable[[bool], None], is_gone: bool) -> None:
+        self.play.gone += is_gone
+        self._later(self.process, self.play.delay_us(), partial(done, is_gone))
+
+    def answer_if_present(self, member: Member, done: Callable[[bool], None]) -> None:
+        """What its listener does: refuse, answer, or nothing in time while it is paused."""
+        if self.membership is None:
+            done(True)
+        elif self.play.world.now_us < self.paused_until_us or self.play.rng.random() < 0.1:
+            self.play.world.after(SECOND, partial(done, False))
+        else:
+            me = self.membership.me
+            done(me is not None and me.incarnation > member.incarnation)
+
 
 class MembershipPlay:
     """Everything that a seed decides."""
@@ -217,7 +240,7 @@ class MembershipPlay:
         self.history = History(self.world)
         self.owners: dict[tuple[ShardId, int], int] = {}
         self._row_owners: dict[tuple[ShardId, int], int] = {}
-        self.owned = self.regained = self.moved = 0
+        self.owned = self.regained = self.moved = self.gone = 0
         self.nodes = [PlayedNode(self, node) for node in range(1, rng.choice((2, 3, 3, 4)) + 1)]
         self._before = self.database.membership
 

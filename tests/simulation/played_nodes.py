@@ -98,7 +98,9 @@ class Node:
         async def open_log(_data_dir: Path, config: Config, *_: Any) -> Opened:
             meta = Meta("cluster-of-nodes", config.node_id, dict(partition_counts(config.log)))
             log = NodeLog(play.database, self._send, partial(self._answer, process), meta)
-            members = SharedMembers(play.database, self._send, partial(self._answer, process), play.wall_ms)
+            members = SharedMembers(
+                play.database, self._send, partial(self._answer, process), play.wall_ms, lambda: process is self.machine.process
+            )
             return Opened(log, Shared(members, log.acquire))
 
         return environment._replace(

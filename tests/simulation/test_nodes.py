@@ -13,6 +13,7 @@ from typing import Any, Final
 import pytest
 
 from coordinator_server.log.errors import OutcomeUnknown, Unavailable
+from coordinator_server.log.members import Member
 from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.runtime import lease
 from coordinator_server.runtime.context import ShardContext
@@ -25,6 +26,7 @@ from coordinator_server.server.cluster.catalog_roles import RoledCatalog
 from coordinator_server.server.cluster.effects import Courier
 from coordinator_server.server.cluster.epochs import FIRST_EPOCH, Epochs
 from coordinator_server.server.cluster.followers import Followers
+from coordinator_server.server.cluster.presence import Presence
 from coordinator_server.server.hosting.node_shards import NodeShards
 from coordinator_server.server.membership import membership
 from coordinator_server.server.membership.membership import Membership
@@ -207,6 +209,25 @@ def a_taker_does_not_mark_the_dead(patch: Patch) -> None:
     patch.setattr(Membership, "_drop_all", lambda self, _why: setattr(self, "me", None))
 
 
+def a_lost_session_alone_is_believed(patch: Patch) -> None:
+    """Section 16: a free lock proves nothing by itself."""
+
+    async def is_gone(_self: Presence, _member: Any, _address: Any) -> bool:
+        return True
+
+    patch.setattr(Presence, "is_gone", is_gone)
+
+
+def a_process_is_taken_for_a_later_one(patch: Patch) -> None:
+    """A node that is cut from the store answers with its own incarnation."""
+    is_gone = Presence.is_gone
+
+    async def hasty(self: Presence, member: Member, address: Any) -> bool:
+        return await is_gone(self, member._replace(incarnation=member.incarnation - 1), address)
+
+    patch.setattr(Presence, "is_gone", hasty)
+
+
 def a_shard_loads_before_its_log_is_here(patch: Patch) -> None:
     def acquire(self: NodeShards, shard: ShardId, epoch: int) -> None:
         if self._owns(shard, epoch):
@@ -239,6 +260,8 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (what_is_in_doubt_was_not_written, "", 0),
     (shards_are_taken_from_living_nodes, "may answer", 0),
     (a_taker_does_not_mark_the_dead, "may answer", 0),
+    (a_lost_session_alone_is_believed, "may answer", 0),
+    (a_process_is_taken_for_a_later_one, "may answer", 0),
     (a_shard_loads_before_its_log_is_here, "", 0),
     (a_shard_is_released_before_it_is_quiet, "may answer", 0),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from coordinator_server.log.errors import LogError
+from coordinator_server.log.errors import LogError, OutcomeUnknown
 from coordinator_server.log.members import Member, MemberRow, ShardRow, Table
 from coordinator_server.log.shards import ShardId
 from tests.support.shared_store import Database
@@ -13,13 +13,29 @@ from tests.support.shared_store import Database
 Send = Callable[[Callable[[], None]], None]
 
 
+class Session:
+    """A connection of a node: it ends with the process, or when a statement loses it."""
+
+    def __init__(self, is_running: Callable[[], bool]) -> None:
+        self._is_running = is_running
+        self.is_lost = False
+
+    @property
+    def is_open(self) -> bool:
+        return self._is_running() and not self.is_lost
+
+
 class Rows:
-    """The rows, with the statements that change them: each finds what it expects, or changes nothing, as SQL would."""
+    """The rows, with the statements that change them: each finds what it expects, or changes nothing, as SQL would.
+
+    ``sessions`` are the locks of members, which a standby does not have.
+    """
 
     def __init__(self, shards: Iterable[ShardId]) -> None:
         self.version = 0
         self.members: dict[Member, MemberRow] = {}
         self.shards = {shard: ShardRow() for shard in shards}
+        self.sessions: dict[Member, Session] = {}
 
     def copy(self) -> Rows:
         copied = Rows(())
@@ -27,21 +43,27 @@ class Rows:
         return copied
 
     def table(self, wall_ms: int) -> Table:
-        return Table(self.version, wall_ms, dict(self.members), dict(self.shards))
+        members = {
+            member: row._replace(is_connected=member in self.sessions and self.sessions[member].is_open and not row.is_dead)
+            for member, row in self.members.items()
+        }
+        return Table(self.version, wall_ms, members, dict(self.shards))
 
     def is_alive(self, member: Member | None) -> bool:
-        return self.table(0).is_alive(member)
+        return member in self.members and not self.members[member].is_dead
 
-    def join(self, node: int, listeners: Sequence[tuple[str, int]]) -> Member:
+    def join(self, node: int, listeners: Sequence[tuple[str, int]], session: Session) -> Member:
         incarnation = 1 + max((each.incarnation for each in self.members if each.node == node), default=0)
         member = Member(node, incarnation)
         self.members[member] = MemberRow(tuple(listeners))
+        self.sessions[member] = session
         self.version += 1
         return member
 
-    def renew(self, member: Member) -> bool:
+    def renew(self, member: Member, session: Session) -> bool:
         if not self.is_alive(member):
             return False
+        self.sessions[member] = session
         self.members[member] = self.members[member]._replace(renewals=self.members[member].renewals + 1)
         return True
 
@@ -73,19 +95,30 @@ class Rows:
 
 
 class SharedMembers:
-    """The statements of one node. ``send`` runs one some time later, or never; ``wall_ms`` is the store's clock."""
+    """The statements of one process. ``send`` runs one some time later, or never; ``wall_ms`` is the store's clock."""
 
-    def __init__(self, database: Database, send: Send, answer: Send, wall_ms: Callable[[], int] = lambda: 0) -> None:
+    def __init__(
+        self,
+        database: Database,
+        send: Send,
+        answer: Send,
+        wall_ms: Callable[[], int] = lambda: 0,
+        is_running: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._database = database
         self._send = send
         self._answer = answer
         self._wall_ms = wall_ms
+        self._is_running = is_running
+        self._session = Session(is_running)
 
     def join(self, node: int, listeners: Sequence[tuple[str, int]], done: Callable[[Member | None], None], /) -> None:
-        self._run(lambda rows: rows.join(node, listeners), done)
+        session = self._session
+        self._run(lambda rows: rows.join(node, listeners, session), done)
 
     def renew(self, member: Member, done: Callable[[bool | None], None], /) -> None:
-        self._run(lambda rows: rows.renew(member), done)
+        session = self._session
+        self._run(lambda rows: rows.renew(member, session), done)
 
     def read(self, done: Callable[[Table | None], None], /) -> None:
         self._run(lambda rows: rows.table(self._wall_ms()), done)
@@ -102,14 +135,21 @@ class SharedMembers:
     def leave(self, member: Member, done: Callable[[bool | None], None], /) -> None:
         self._run(lambda rows: rows.mark_dead(member, None), done)
 
+    def lose(self) -> None:
+        """Lose the connection. The next statement opens another one."""
+        self._session.is_lost = True
+        self._session = Session(self._is_running)
+
     def _run(self, statement: Callable[[Rows], Any], done: Callable[[Any], None]) -> None:
         database = self._database
 
         def run() -> None:
             try:
                 outcome = database.run(lambda: statement(database.membership))
-            except LogError:
+            except LogError as error:
                 outcome = None
+                if isinstance(error, OutcomeUnknown):
+                    self.lose()
             self._answer(lambda: done(outcome))
 
         self._send(run)

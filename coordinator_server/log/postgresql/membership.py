@@ -8,6 +8,9 @@ The version of the rows is computed from them. Each change of owners raises it, 
 
     shards   twice the epoch, less one while the shard has an owner: a take adds one or two, a release one
     nodes    twice the newest incarnation, less the number of those that live: a start adds one, and so does an end
+
+The session that renews holds an advisory lock for its member, which the database frees when that session ends. Others try the
+lock when they read the rows: shared, and only for that statement, so they do not disturb each other.
 """
 
 from __future__ import annotations
@@ -28,14 +31,18 @@ from coordinator_server.log.shards import ShardId
 
 T = TypeVar("T")
 
+_LOCK: Final = "hashtextextended('coordinator_server node ' || id || '.' || incarnation, 0)"
 # Former processes of the node that own nothing are forgotten, but for the newest, from which the next one counts.
-_JOIN: Final = """
+_JOIN: Final = f"""
 WITH gone AS (DELETE FROM node n WHERE n.id = $1 AND n.is_dead AND n.incarnation < (SELECT max(incarnation) FROM node WHERE id = $1)
   AND NOT EXISTS (SELECT FROM shard s WHERE s.owner = n.id AND s.owner_incarnation = n.incarnation))
 INSERT INTO node(id, incarnation, listeners, format_max)
-SELECT $1::int, 1 + coalesce(max(incarnation), 0), $2::jsonb, $3::int FROM node WHERE id = $1 RETURNING incarnation"""
-_RENEW: Final = """
-UPDATE node SET renewals = renewals + 1 WHERE id = $1 AND incarnation = $2 AND NOT is_dead RETURNING id"""
+SELECT $1::int, 1 + coalesce(max(incarnation), 0), $2::jsonb, $3::int FROM node WHERE id = $1
+RETURNING incarnation, pg_try_advisory_lock({_LOCK}) AS is_locked"""
+# A session that has the lock does not take it again: locks are counted.
+_RENEW: Final = f"""
+UPDATE node SET renewals = renewals + 1 WHERE id = $1 AND incarnation = $2 AND NOT is_dead
+RETURNING id, $3::bool OR pg_try_advisory_lock({_LOCK}) AS is_locked"""
 _MARK_DEAD: Final = """
 UPDATE node SET is_dead = true WHERE id = $1 AND incarnation = $2 AND renewals = $3 AND NOT is_dead RETURNING id"""
 _LEAVE: Final = "UPDATE node SET is_dead = true WHERE id = $1 AND incarnation = $2 AND NOT is_dead RETURNING id"
@@ -50,9 +57,10 @@ _RELEASE: Final = """
 UPDATE shard SET owner = NULL, owner_incarnation = NULL
 WHERE sid = $1 AND owner = $2 AND owner_incarnation = $3 AND epoch = $4 RETURNING sid"""
 # One statement, and so one moment.
-_READ: Final = """
+_READ: Final = f"""
 SELECT
-  (SELECT coalesce(json_agg(json_build_array(id, incarnation, listeners, renewals, is_dead)), '[]') FROM node)::text,
+  (SELECT coalesce(json_agg(json_build_array(id, incarnation, listeners, renewals, is_dead,
+    CASE WHEN is_dead THEN false ELSE NOT pg_try_advisory_xact_lock_shared({_LOCK}) END)), '[]') FROM node)::text,
   (SELECT json_agg(json_build_array(topic, partition, owner, owner_incarnation, epoch)) FROM shard)::text,
   (extract(epoch FROM clock_timestamp()) * 1000)::bigint"""
 
@@ -63,6 +71,7 @@ class _NodeRow(Struct, array_like=True):
     listeners: list[tuple[str, int]]
     renewals: int
     is_dead: bool
+    is_connected: bool
 
 
 class _ShardRow(Struct, array_like=True):
@@ -84,6 +93,8 @@ class PostgresqlMembership:
         name = f"coordinator-server node {log.meta.node_id}"
         self._sids = log.sids
         self._renewing = log.session(f"{name} renews")
+        # Whether the present connection has the member's lock.
+        self._is_locked = False
         self._moving = log.session(f"{name} moves")
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[Any]] = set()
@@ -91,11 +102,16 @@ class PostgresqlMembership:
     def join(self, node: int, listeners: Sequence[tuple[str, int]], done: Callable[[Member | None], None], /) -> None:
         """Add a member with the next incarnation of a node."""
         shown = msgspec.json.encode(listeners).decode()
-        self._ask(self._write(self._renewing, _JOIN, node, shown, FORMAT), lambda rows: Member(node, rows[0][0]), done)
+
+        def joined(rows: Rows) -> Member:
+            self._note_lock(rows)
+            return Member(node, rows[0]["incarnation"])
+
+        self._ask(self._write(self._renewing, _JOIN, node, shown, FORMAT), joined, done)
 
     def renew(self, member: Member, done: Callable[[bool | None], None], /) -> None:
         """Raise the renewals of a member. False: it has no row, or is marked dead."""
-        self._ask(self._write(self._renewing, _RENEW, *member), bool, done)
+        self._ask(self._renewed(member), bool, done)
 
     def read(self, done: Callable[[Table | None], None], /) -> None:
         """Read all rows."""
@@ -129,6 +145,16 @@ class PostgresqlMembership:
             await asyncio.wait(list(self._tasks))
             await asyncio.sleep(0)
 
+    async def _renewed(self, member: Member) -> Rows:
+        if not self._renewing.is_connected:
+            self._is_locked = False
+        rows = await self._write(self._renewing, _RENEW, *member, self._is_locked)
+        self._note_lock(rows)
+        return rows
+
+    def _note_lock(self, rows: Rows) -> None:
+        self._is_locked = bool(rows) and rows[0]["is_locked"]
+
     def _write(self, session: Session, statement: str, *arguments: Any) -> Coroutine[Any, Any, Rows]:
         return session.write(statement, *arguments, waits=False)
 
@@ -153,7 +179,7 @@ class PostgresqlMembership:
 def _table(rows: Rows) -> Table:
     [(nodes, shards, wall_ms)] = rows
     members = {
-        Member(row.id, row.incarnation): MemberRow(tuple(row.listeners), row.renewals, row.is_dead)
+        Member(row.id, row.incarnation): MemberRow(tuple(row.listeners), row.renewals, row.is_dead, row.is_connected)
         for row in _nodes.decode(nodes)
     }
     owners = {

@@ -9,7 +9,8 @@ catalog_feed.py     both ends of the feed, which connects the catalog and its re
 operations.py       the changes that may be forwarded
 link.py             messages between processes
 link_transport.py   the ways that links take
-node_links.py       TCP with mutual TLS between nodes
+node_links.py       TCP with mutual TLS between nodes; node_listener.py has their listener
+presence.py         whether the process of another node is gone
 messages.py         the messages between loops
 effects.py          delivery of messages from shard to shard, within a loop or to a different loop
 neighbours.py       the links between loops for such messages

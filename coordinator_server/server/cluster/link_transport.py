@@ -22,8 +22,11 @@ class LinkTransport(Protocol):
     async def listen(self, accept: Accept, /) -> Listening:
         """Accept connections. Each gets its own protocol."""
 
-    async def connect(self, to: int, protocol: MakeProtocol, /) -> None:
-        """Connect to a loop or node. Raises OSError if it does not listen, or does not prove who it is."""
+    async def connect(self, to: int, protocol: MakeProtocol, at: Endpoint | None = None, /) -> None:
+        """Connect to a loop or node: where the view has it, or ``at`` an address that the node has had.
+
+        Raises OSError if it does not prove who it is, and ConnectionRefusedError if nobody listens there.
+        """
 
 
 class OtherNodes(NamedTuple):
@@ -62,6 +65,6 @@ class UnixLinks:
         """Accept connections at this loop's path."""
         return await self._sockets.listen(self._path_of(self._loop), lambda: accept(None))
 
-    async def connect(self, to: int, protocol: MakeProtocol, /) -> None:
+    async def connect(self, to: int, protocol: MakeProtocol, _at: Endpoint | None = None, /) -> None:
         """Connect to a loop. Raises OSError if it does not listen."""
         await self._sockets.connect(self._path_of(to), protocol)

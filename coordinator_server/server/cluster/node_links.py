@@ -129,9 +129,9 @@ class NodeLinks:
         """Accept no more connections of a purpose."""
         self._purposes.pop(purpose, None)
 
-    async def connect(self, to: int, purpose: str, protocol: MakeProtocol) -> None:
-        """Connect to a node and greet it. Raises OSError, as ssl.SSLError is one."""
-        address = self._others.address_of(to)
+    async def connect(self, to: int, purpose: str, protocol: MakeProtocol, at: Endpoint | None = None) -> None:
+        """Connect to a node and greet it, ``at`` an address or where the view has it. Raises OSError, as ssl.SSLError is one."""
+        address = at or self._others.address_of(to)
         if address is None:
             raise ConnectionRefusedError(f"the view has no address of node {to}")
         greeting = Greeting(self._others.cluster_id, self._others.node, to, purpose)
@@ -190,9 +190,9 @@ class PurposeLinks:
         self._links.serve(self._purpose, accept)
         return self
 
-    async def connect(self, to: int, protocol: MakeProtocol, /) -> None:
-        """Connect to a node. Raises OSError if it does not listen, or does not prove who it is."""
-        await self._links.connect(to, self._purpose, protocol)
+    async def connect(self, to: int, protocol: MakeProtocol, at: Endpoint | None = None, /) -> None:
+        """Connect to a node. Raises OSError if it does not prove who it is, ConnectionRefusedError if nobody listens."""
+        await self._links.connect(to, self._purpose, protocol, at)
 
     def close(self) -> None:
         """Accept no more links of this purpose."""

@@ -3,6 +3,7 @@
     own       the view says that it is ours ─ the log is read from the store ─ the shard loads ─ the catalog's owner leads
     disown    the view says that nobody owns it ─ the catalog's owner follows ─ unload ─ nothing is under way ─ released
     changed   the view of all nodes: who owns the other shards, which nodes have ended, who is the controller
+    asked     whether the process of another node is gone (cluster/presence.py)
 
 What cannot be read from the store is read again after RETRY_S. ``membership/membership.py`` decides what is owned.
 """
@@ -17,7 +18,7 @@ from typing import Any, Final, NamedTuple
 import structlog
 
 from coordinator_server.log.errors import LogError
-from coordinator_server.log.members import Member, Shared, Table
+from coordinator_server.log.members import Member, MemberRow, Shared, Table
 from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.log.store import LogStore
 from coordinator_server.machine.errors import CoordinatorError
@@ -25,8 +26,9 @@ from coordinator_server.runtime.lease import Lease
 from coordinator_server.server.cluster.catalog_roles import RoledCatalog
 from coordinator_server.server.cluster.neighbours import Identity
 from coordinator_server.server.cluster.nodes import Nodes
+from coordinator_server.server.cluster.presence import Presence
 from coordinator_server.server.cluster.shared_view import view_of_table
-from coordinator_server.server.cluster.view import CATALOG_SHARD, NO_NODE, Owner, ViewNode
+from coordinator_server.server.cluster.view import CATALOG_SHARD, NO_NODE, Endpoint, Owner, ViewNode
 from coordinator_server.server.hosting.hosted import HAS_LEFT, Hosted
 from coordinator_server.server.membership.leases import LeaseTimes
 from coordinator_server.server.membership.membership import Clocks, Membership
@@ -62,6 +64,7 @@ class NodeShards:
         nodes: Nodes,
         who: Identity,
         roles: RoledCatalog,
+        presence: Presence,
         lease: Lease,
         after_submit: Callable[[Callable[[], None]], None],
     ) -> None:
@@ -72,6 +75,7 @@ class NodeShards:
         self._nodes = nodes
         self._who = who
         self._roles = roles
+        self._presence = presence
         self._lease = lease
         self._after_submit = after_submit
         self._membership: Membership | None = None
@@ -106,6 +110,7 @@ class NodeShards:
             times=self._sharing.times,
         )
         self._start_task(self._roles.follow())
+        self._start_task(self._presence.start())
         self._tick()
         self._look()
 
@@ -141,6 +146,7 @@ class NodeShards:
             timer.cancel()
         for task in self._tasks:
             task.cancel()
+        self._presence.stop()
 
     def _tick(self) -> None:
         self.membership.tick()
@@ -191,6 +197,14 @@ class NodeShards:
         if membership.me is not None and membership.me in table.members:
             self._has_joined.set()
         self._seen()
+
+    def ask_if_gone(self, member: Member, row: MemberRow, done: Callable[[bool], None], /) -> None:
+        """Ask at the address for nodes that a member has had."""
+
+        async def ask() -> None:
+            done(await self._presence.is_gone(member, Endpoint(*row.listeners[0])))
+
+        self._start_task(ask())
 
     # Shards that come and go.
 

@@ -4,13 +4,15 @@
                   │
                   └ every ``renew_ms``: renew; read the rows; then, from the rows:
                         silent for a lease          mark dead, and nothing else until the store has that
+                        no session with the store   ask its listener; if the process is gone: mark dead
                         owner none or dead          take, by epoch; then own
                         more than its part          disown, and when it is unloaded: release
                         another owner, or epoch     disown
 
-Nobody takes from a living node. A dead one is marked before its shards are taken. A taker waits
-a whole lease on its own clock. A statement whose outcome is unknown may run later, so whoever is in doubt takes again: the next
-epoch ends what is under way. A node whose clock is far from the store's takes nothing.
+Nobody takes from a living node. A dead one is marked before its shards are taken. A taker waits a whole lease on its own clock,
+unless the store has lost the member's session *and* its listener proves that the process is gone. Either alone proves nothing.
+A statement whose outcome is unknown may run later, so whoever is in doubt takes again: the next epoch ends what is under way. A
+node whose clock is far from the store's takes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import structlog
 
-from coordinator_server.log.members import Member, MembershipStore, Table
+from coordinator_server.log.members import Member, MemberRow, MembershipStore, Table
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.lease import Lease
 from coordinator_server.server.membership.leases import LeaseTimes, Silence
@@ -58,6 +60,9 @@ class Host(Protocol):
 
     def changed(self, table: Table, /) -> None:
         """Show clients and other rooms who owns what. Called for each version once."""
+
+    def ask_if_gone(self, member: Member, row: MemberRow, done: Callable[[bool], None], /) -> None:
+        """Find out whether the process of a member is gone for certain. Without proof ``done`` gets False."""
 
 
 class Membership:
@@ -223,7 +228,23 @@ class Membership:
         for member, renewals in list(self._silence.over(self._clocks.boot_ms())):
             if member != me:
                 log.warning("node-is-silent", node=member.node, incarnation=member.incarnation, renewals=renewals)
-                self._ask("mark", member, partial(self._store.mark_dead, member, renewals), lambda _: None)
+                self._mark(member, renewals)
+        for member, row in table.members.items():
+            if member != me and not row.is_dead and not row.is_connected:
+                self._ask("presence", member, partial(self._host.ask_if_gone, member, row), partial(self._heard, member, row))
+
+    def _heard(self, member: Member, row: MemberRow, is_gone: bool) -> None:
+        if is_gone:
+            log.warning("node-is-gone", node=member.node, incarnation=member.incarnation)
+            self._mark(member, row.renewals)
+
+    def _mark(self, member: Member, renewals: int) -> None:
+        self._ask("mark", member, partial(self._store.mark_dead, member, renewals), self._marked)
+
+    def _marked(self, outcome: bool | None) -> None:
+        if outcome:
+            # Its shards are free.
+            self.look()
 
     def _move(self, table: Table, me: Member) -> None:
         difference_ms = table.wall_ms - self._clocks.wall_ms()

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.log.members import Member, MemberRow, MembershipStore, ShardRow, Table
+from coordinator_server.log.members import Member, MemberRow, ShardRow, Table
 from coordinator_server.log.postgresql.membership import PostgresqlMembership
 from coordinator_server.log.shards import ShardId
+from tests.support.eventually import eventually
 from tests.support.log_subjects import A, B, Postgresql
 from tests.support.postgresql import COUNTS, PostgresqlServer
 from tests.support.shared_members import Rows, SharedMembers
@@ -27,15 +28,16 @@ class Simulated:
     def __init__(self) -> None:
         self._database = Database()
         self._database.membership = Rows([A, B])
-        self.store: MembershipStore = SharedMembers(
-            self._database, lambda run: run(), lambda run: run(), lambda: int(time.time() * 1000)
-        )
+        self.store = SharedMembers(self._database, lambda run: run(), lambda run: run(), lambda: int(time.time() * 1000))
 
     def run(self) -> None:
         """Statements run at once."""
 
     def lose_the_answer(self) -> None:
         self._database.fates.append(Fate.LOSES_ITS_ANSWER)
+
+    def cut(self) -> None:
+        self.store.lose()
 
     def close(self) -> None:
         """Nothing is open."""
@@ -56,6 +58,12 @@ class Real:
 
     def lose_the_answer(self) -> None:
         self.node.proxy.loses_answer = True
+
+    def cut(self) -> None:
+        self.node.proxy.cut()
+        # The database notices it some time later.
+        sessions = "SELECT FROM pg_stat_activity WHERE application_name LIKE '% renews' AND datname = $1"
+        eventually(lambda: not self.node.server.sql(sessions, self.node.database))
 
     def close(self) -> None:
         self.store.close()
@@ -103,7 +111,21 @@ def test_renewals_count_until_a_member_is_dead(subject: Simulated | Real) -> Non
     assert ask(subject, "mark_dead", one, 2)
     assert not ask(subject, "mark_dead", one, 2)
     assert [ask(subject, "renew", one), ask(subject, "renew", NOBODY)] == [False, False]
-    assert table(subject).members[one] == MemberRow(tuple(LISTENERS), 2, True)
+    assert table(subject).members[one] == MemberRow(tuple(LISTENERS), 2, is_dead=True, is_connected=False)
+
+
+def test_the_store_notices_when_the_session_of_a_member_ends(subject: Simulated | Real) -> None:
+    """Until it renews over another one."""
+    one = ask(subject, "join", 1, LISTENERS)
+    ask(subject, "renew", one)
+    assert [table(subject).members[one].is_connected for _ in range(2)] == [True, True]
+
+    subject.cut()
+    ask(subject, "read")
+    assert not table(subject).members[one].is_connected
+
+    assert ask(subject, "renew", one)
+    assert table(subject).members[one].is_connected
 
 
 def test_a_free_shard_is_taken_by_its_epoch(subject: Simulated | Real) -> None:

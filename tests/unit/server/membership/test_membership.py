@@ -28,7 +28,8 @@ class Node:
         self.sent: list[Callable[[], None]] = []
         self.hosted: dict[ShardId, int] = {}
         self.events: list[str] = []
-        store = SharedMembers(database, self.sent.append, lambda answer: answer())
+        self.gone: set[Member] = set()
+        self.store = store = SharedMembers(database, self.sent.append, lambda answer: answer())
         gate = Gate(lambda: self.now_ms)
         self.membership = Membership(
             node=number,
@@ -64,6 +65,10 @@ class Node:
 
     def changed(self, table: Table, /) -> None:
         self.events.append(f"version {table.version}")
+
+    def ask_if_gone(self, member: Member, _row: MemberRow, done: Callable[[bool], None], /) -> None:
+        self.events.append(f"asks {member}")
+        done(member in self.gone)
 
 
 @pytest.fixture
@@ -124,11 +129,11 @@ def test_another_node_gets_its_part(node: Node, database: Database) -> None:
 def test_a_silent_node_is_marked_dead_and_then_its_shards_are_taken(node: Node, database: Database) -> None:
     """After a whole lease in which its renewals did not change. When it wakes up it drops everything, and joins anew."""
     other = Node(2, database)
-    for _ in range(6):
+    for _ in range(5):
         other.tick()
-    assert (other.hosted, database.membership.is_alive(ONE)) == ({}, False)
+    assert (other.hosted, database.membership.is_alive(ONE)) == ({}, True)
     other.tick()
-    assert other.hosted == {A: 2, B: 2}
+    assert (other.hosted, database.membership.is_alive(ONE)) == ({A: 2, B: 2}, False)
 
     node.tick(5000)
     assert node.hosted == {}
@@ -145,6 +150,60 @@ def test_a_node_whose_renewal_is_refused_drops_everything_at_once(node: Node, da
     renewal()
 
     assert (node.hosted, node.membership.me, node.membership.may_answer) == ({}, None, False)
+
+
+def test_a_process_that_is_gone_costs_no_lease(node: Node, database: Database) -> None:
+    """The store has no session of it, and its listener proves it: it is marked dead, and its shards are taken at the next look."""
+    other = Node(2, database)
+    other.tick(1)
+    node.store.lose()
+    other.gone = {ONE}
+    other.tick(1)
+
+    assert (database.membership.is_alive(ONE), other.hosted) == (False, {A: 2, B: 2})
+
+
+def test_a_lost_session_alone_proves_nothing(node: Node, database: Database) -> None:
+    """The listener is asked at each look, until the node has renewed over another session."""
+    other = Node(2, database)
+    other.tick(1)
+    node.store.lose()
+    other.events.clear()
+    other.tick(1)
+    other.tick(1)
+    assert (other.events, database.membership.is_alive(ONE)) == (["asks 1.1", "asks 1.1"], True)
+
+    node.tick(1)
+    other.events.clear()
+    other.tick(1)
+    assert "asks 1.1" not in other.events
+
+
+def test_a_listener_that_refuses_proves_nothing_while_there_is_a_session(node: Node, database: Database) -> None:
+    """It is not even asked."""
+    other = Node(2, database)
+    other.gone = {ONE}
+    other.tick(1)
+    other.tick(1)
+
+    assert (node.hosted != {}, database.membership.is_alive(ONE), "asks 1.1" in other.events) == (True, True, False)
+
+
+def test_who_has_renewed_since_is_not_marked(node: Node, database: Database) -> None:
+    """The proof is of what was read: the statement says so."""
+    other = Node(2, database)
+    other.tick(1)
+    node.store.lose()
+    other.membership.look()
+    other.sent.pop(0)()
+    assert other.sent == []
+    other.gone = {ONE}
+    other.membership.look()
+    other.sent.pop(0)()
+    database.membership.renew(ONE, database.membership.sessions[ONE])
+    other.settle()
+
+    assert database.membership.is_alive(ONE)
 
 
 def test_the_silence_of_a_store_is_nobodys(node: Node, database: Database) -> None:
