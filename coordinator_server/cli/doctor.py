@@ -2,7 +2,8 @@
 
 It asks the servers at --bootstrap: whether each answers, which groups do not settle and who holds them up,
 which transactions should have ended. With --data-dir it looks at that directory, too: permissions, room on
-the disk, the clock, limits of open files, certificates, what the server counts, and damage; without
+the disk, the clock, limits of open files, certificates, what the server counts, and damage; of a node with a
+store at the database, its standbys and old snapshots, the other nodes, and shards without an owner. Without
 --bootstrap it then asks the server that runs on the directory. It changes nothing.
 
 Exit code 0: no problem; there may be warnings and notes. 1: a problem.

@@ -15,11 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from coordinator_server.cli.answers import Answer, Row, cell
 from coordinator_server.cli.commit_counts import CommitCounts
 from coordinator_server.cli.diagnosis.cluster import LOADING, SERVING, SETTLED, Seen, see_servers
+from coordinator_server.cli.diagnosis.nodes import summary
 from coordinator_server.cli.output import counted
 from coordinator_server.cli.table import columns
 from coordinator_server.client.admin.cluster import Cluster
@@ -51,6 +52,8 @@ class Picture:
     """What could not be found out, and why."""
     refused: Mapping[str, Mapping[str, int]] | None = None
     """The commits that each group has refused since the server's start, by error."""
+    nodes: str = ""
+    """A line about the nodes of a store, if the server that was asked is one of them."""
 
 
 async def watch(cluster: Cluster, options: argparse.Namespace) -> Answer:
@@ -108,9 +111,17 @@ class View:
             commits = {}
             notes.append(f"commits are not counted: {refused}")
         refused_commits = self._refused(notes)
-        return Picture(time.monotonic(), servers, listed, shown, commits, notes, refused_commits)
+        return Picture(time.monotonic(), servers, listed, shown, commits, notes, refused_commits, self._nodes(notes))
 
     def _refused(self, notes: list[str]) -> Mapping[str, Mapping[str, int]] | None:
+        answer = self._asked("refused-commits", "refused commits", notes)
+        return None if answer is None else {each["group_id"]: each["errors"] for each in answer["refused_commits"]}
+
+    def _nodes(self, notes: list[str]) -> str:
+        answer = self._asked("cluster", "nodes", notes)
+        return "" if answer is None or answer["cluster"] is None else summary(answer["cluster"])
+
+    def _asked(self, operation: str, what: str, notes: list[str]) -> Mapping[str, Any] | None:
         """Ask the server that runs on the directory, if one is given. None if it does not answer, which is noted."""
         if self._data_dir is None:
             return None
@@ -118,13 +129,13 @@ class View:
         from coordinator_server.pipeline.input.data_dir import ask_server
 
         try:
-            answer = ask_server(self._data_dir, {"op": "refused-commits"})
+            answer = ask_server(self._data_dir, {"op": operation})
         except (PipelineError, OSError) as error:
-            notes.append(f"refused commits are not shown: {error}")
+            notes.append(f"{what} are not shown: {error}")
             return None
         if answer is None:
-            notes.append(f"refused commits are not shown: no server runs on {self._data_dir}")
-        return None if answer is None else {each["group_id"]: each["errors"] for each in answer["refused_commits"]}
+            notes.append(f"{what} are not shown: no server runs on {self._data_dir}")
+        return answer
 
 
 def rows_of(picture: Picture, before: Picture | None) -> list[Row]:
@@ -155,6 +166,8 @@ def heading(picture: Picture) -> Iterator[str]:
     for each in picture.servers:
         took = "" if each.milliseconds is None else f", answers in {each.milliseconds:g} ms"
         yield f"node {each.node_id} at {each.address}: {each.state}{took}" + (f": {each.error}" if each.error else "")
+    if picture.nodes:
+        yield picture.nodes
     if any(each.state == LOADING for each in picture.servers):
         yield "groups are shown when all servers serve"
     yield from picture.notes

@@ -3,8 +3,9 @@
 Groups that are not settled come first, then those that are named, or the first ones. Of each it shows who
 is a member and how many commits per second it makes, counted in the log of groups (with an authorizer the
 user needs READ of the topic __consumer_offsets); with --data-dir also the commits that it has refused
-since the server's start. On a terminal the screen is drawn again every --interval; q or ctrl-C ends it.
-Elsewhere it prints one picture, after the first --interval, and ends.
+since the server's start, and the nodes of its store, if it is one of several. On a terminal the screen is
+drawn again every --interval; q or ctrl-C ends it. Elsewhere it prints one picture, after the first
+--interval, and ends.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--count", type=positive, metavar="N", help="end after so many pictures (default: 1 unless on a terminal)"
     )
     parser.add_argument(
-        "--data-dir", type=local_dir, metavar="DIR", help="also show the commits that the server on this directory has refused"
+        "--data-dir",
+        type=local_dir,
+        metavar="DIR",
+        help="also show the commits that the server on this directory has refused, and its cluster",
     )
     add_cluster_arguments(parser)
 

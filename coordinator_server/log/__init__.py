@@ -6,7 +6,7 @@ What lies outside knows these modules alone; the contract "the seam" in pyprojec
     jobs.py         what other processes find, read and write of a log
     opening.py      opens logs, and chooses how they are kept
     members.py      the rows of the nodes that share a store, and the statements on them: an interface
-    errors.py, shards.py
+    errors.py, shards.py, statement_counts.py, store_state.py
 
 A log in a directory of this machine:
 

@@ -6,11 +6,13 @@ unknown, which is None: it may have run, and it may even run later. So each stat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from coordinator_server.log.shards import Ownership, ShardId
+from coordinator_server.log.statement_counts import StatementCounts
 from coordinator_server.log.store import LogStore, OnTaken
+from coordinator_server.log.store_state import StoreState
 
 
 class Member(NamedTuple):
@@ -95,17 +97,27 @@ class MembershipStore(Protocol):
         """Mark a member dead that has released its shards, and drops what it has not."""
 
 
+async def _nothing_known() -> None:
+    """Return None: this store says nothing of itself."""
+
+
 class Shared(NamedTuple):
     """What a node has of a store that it shares with others, besides the log.
 
     ``acquire`` reads a shard from its start, once this node owns it at an epoch: ``LogStore.read`` has all of it when ``done`` gets
     None. With a LogError it is to be asked again. ``LogStore.forget`` lets go of a shard that another node may own. ``close``
     ends the connections of the statements.
+
+    For operators: ``inspect`` asks the store about itself, and raises LogError; ``refusal`` returns why it cannot be written at
+    the moment, or None; ``statements`` has the counts of each session.
     """
 
     members: MembershipStore
     acquire: Callable[[Ownership, OnTaken], None]
     close: Callable[[], None] = lambda: None
+    inspect: Callable[[], Awaitable[StoreState | None]] = _nothing_known
+    refusal: Callable[[], str | None] = lambda: None
+    statements: Mapping[str, StatementCounts] = {}
 
 
 class Opened(NamedTuple):

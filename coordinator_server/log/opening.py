@@ -159,7 +159,7 @@ async def _open_store(data_dir: Path, config: Config) -> Opened:
         rows.close()
         lock.close()
 
-    return Opened(log, Shared(rows, log.acquire, close))
+    return Opened(log, Shared(rows, log.acquire, close, log.inspect, lambda: log.refusal, log.statements))
 
 
 def _lock_directory_of_node(data_dir: Path) -> LocalLock:

@@ -49,6 +49,7 @@ from coordinator_server.server.login.open import open_login
 from coordinator_server.server.membership.leases import LeaseTimes
 from coordinator_server.server.membership.membership import Clocks
 from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
+from coordinator_server.server.metrics.node_metrics import NodeMetrics
 from coordinator_server.server.reconfiguration import Reconfiguration
 from coordinator_server.server.wire.admission import Limits, connection_limits
 from coordinator_server.server.wire.open import Wire, open_wire
@@ -126,6 +127,7 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
 
     wire = open_wire(base, specs=site.specs, limits=limits(), make_acceptor=environment.make_acceptor)
     links = None if shared is None else environment.node_links(config, _others(site, store), wire.incidents)
+    wire.certificates.add({} if links is None else links.certificates)
     times = LeaseTimes.of(config.cluster.broker_session_timeout_ms, config.cluster.broker_heartbeat_interval_ms)
     cluster = open_cluster(
         base,
@@ -153,14 +155,11 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
     new_dispatcher = partial(Dispatcher, background=wire.background, has_provenance=config.log.log_provenance)
     wire.listener.serve(new_dispatcher(apis), sasl.entrances)
     guard.quotas.measure(new_dispatcher, apis)
-    metrics = LoopMetrics(Observed(store, wire, guard.audit, hosting, apis, site.slow_turns), base.clock)
-    has_socket = place is None and environment.has_tools
-    control = open_control(base, wire, hosting, measured=metrics.operations, has_socket=has_socket)
-    reconfiguration = Reconfiguration(config, wire.certificates, wire.listener, hosting.retention, limits, sasl)
-    shards = None
+    shards = cluster_numbers = None
     if shared is not None and links is not None and cluster.roles is not None:
+        sharing = Sharing(shared, Clocks(gate.boot_ms, base.clock.wall_ms), times)
         shards = NodeShards(
-            sharing=Sharing(shared, Clocks(gate.boot_ms, base.clock.wall_ms), times),
+            sharing=sharing,
             store=store,
             hosted=hosting.hosted,
             nodes=nodes,
@@ -170,6 +169,11 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
             lease=hosting.lease,
             after_submit=base.services.flusher.after_submit,
         )
+        cluster_numbers = NodeMetrics(shards, sharing)
+    metrics = LoopMetrics(Observed(store, wire, guard.audit, hosting, apis, site.slow_turns, cluster_numbers), base.clock)
+    has_socket = place is None and environment.has_tools
+    control = open_control(base, wire, hosting, measured=metrics.operations, has_socket=has_socket)
+    reconfiguration = Reconfiguration(config, wire.certificates, wire.listener, hosting.retention, limits, sasl)
     return Rooms(store, base.services, wire, cluster, hosting, metrics, control, reconfiguration, links, shards)
 
 

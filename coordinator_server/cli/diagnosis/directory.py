@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING, Finding
 from coordinator_server.cli.diagnosis.machine import check_clock, check_disk, check_process
+from coordinator_server.cli.diagnosis.nodes import check_nodes
 from coordinator_server.cli.observed_directory import check_observed, is_observed
 from coordinator_server.cli.output import counted
 from coordinator_server.config.listeners import bracketed
@@ -42,7 +43,7 @@ INCIDENTS: Final[Mapping[str, str]] = {
 def check_directory(data_dir: Path, *, is_full: bool, progress: Progress, quick_bytes: int | None = None) -> Iterator[Finding]:
     """Check a directory and the server that runs on it. Beyond ``quick_bytes`` a log is read only with ``is_full``."""
     if not is_log(data_dir):
-        yield Finding(PROBLEM, "directory", f"{data_dir} is no data directory of coordinator-server", "check --data-dir")
+        yield from _check_node(data_dir)
         return
     yield from _check_permissions(data_dir)
     yield from check_disk(data_dir)
@@ -52,6 +53,25 @@ def check_directory(data_dir: Path, *, is_full: bool, progress: Progress, quick_
     else:
         yield from _check_server(data_dir, holder_of(data_dir))
     yield from _check_damage(data_dir, None if is_full else quick_bytes or QUICK_BYTES, progress)
+
+
+def _check_node(data_dir: Path) -> Iterator[Finding]:
+    """Check the directory of a node, whose log is in a store: it has its socket."""
+    found = holder_of(data_dir)
+    if found is None:
+        action = "check --data-dir; a node with a store has no log there: start it first"
+        yield Finding(PROBLEM, "directory", f"{data_dir} is no data directory of coordinator-server", action)
+        return
+    yield from _check_permissions(data_dir)
+    yield from check_clock(data_dir)
+    yield from _check_server(data_dir, found)
+    try:
+        answer = ask_server(data_dir, {"op": "cluster"})
+    except (PipelineError, OSError) as error:
+        yield Finding(PROBLEM, "nodes", f"the node does not describe its cluster: {error}", "look at its log")
+        return
+    if answer is not None and answer["cluster"] is not None:
+        yield from check_nodes(answer["cluster"])
 
 
 def _check_permissions(data_dir: Path) -> Iterator[Finding]:

@@ -11,6 +11,7 @@
     reader.py       the thread for the latter
     log.py          LogStore of all these
     membership.py   MembershipStore: nodes, leases and owners
+    inspection.py   what the database says of itself, for operators
 
 An append is accepted only at the epoch and the end that its shard has. An epoch is that of the owner, and a number that each
 resolution raises: a statement that arrives after its outcome was resolved writes nothing. No clock of the database decides

@@ -20,12 +20,14 @@ from coordinator_server.log.errors import Diverged, Fenced, LogError, OutcomeUnk
 from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.appends import Appends, Pending
 from coordinator_server.log.postgresql.checks import check_clock, check_connection, check_rights
+from coordinator_server.log.postgresql.inspection import inspect
 from coordinator_server.log.postgresql.reads import Reads
 from coordinator_server.log.postgresql.rows import SHARD_ROW, Row, end_ms, rows_between
 from coordinator_server.log.postgresql.schema import Shared, open_tables
 from coordinator_server.log.postgresql.session import ANSWER_S, OnConnect, Session
 from coordinator_server.log.postgresql.tails import Tail
 from coordinator_server.log.shards import Append, Ownership, ShardEnd, ShardId
+from coordinator_server.log.statement_counts import StatementCounts
 from coordinator_server.log.store import (
     Done,
     History,
@@ -36,6 +38,7 @@ from coordinator_server.log.store import (
     Retention,
     RetentionRule,
 )
+from coordinator_server.log.store_state import StoreState
 from coordinator_server.log.submit_counts import SubmitCounts
 from protocol.record_batch import iter_batches
 
@@ -86,6 +89,7 @@ class PostgresqlLog:
         self.address = address
         self.meta: Meta = shared.meta
         self.submits = SubmitCounts()
+        self.statements: dict[str, StatementCounts] = {}
         self.failure: OutcomeUnknown | None = None
         self._shared = shared
         self._topics = topics
@@ -106,7 +110,10 @@ class PostgresqlLog:
         self._is_busy = self._is_closed = False
 
     def session(self, name: str, then: OnConnect | None = None) -> Session:
-        """Return a session with the same database, whose connections are checked, and then given to ``then``."""
+        """Return a session with the same database, whose connections are checked, and then given to ``then``.
+
+        Its statements are counted in ``statements``, by the last word of its name.
+        """
 
         async def on_connect(connection: Any) -> None:
             await check_connection(connection, needs_standby=self.address.needs_standby)
@@ -116,7 +123,16 @@ class PostgresqlLog:
             if then is not None:
                 await then(connection)
 
-        return Session(self.address, name, on_connect, answer_s=self._answer_s)
+        counts = self.statements.setdefault(name.rpartition(" ")[2], StatementCounts())
+        return Session(self.address, name, on_connect, answer_s=self._answer_s, counts=counts)
+
+    async def inspect(self) -> StoreState:
+        """Ask the database about itself, over a connection of its own. Raises LogError."""
+        session = self.session(f"coordinator-server node {self.meta.node_id} inspects")
+        try:
+            return await inspect(session, self.address)
+        finally:
+            session.close()
 
     async def connect(self) -> None:
         """Open the connection that writes. Raises LogError."""

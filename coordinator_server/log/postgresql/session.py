@@ -12,6 +12,7 @@ After OutcomeUnknown the connection is ended. The next statement opens another o
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -19,6 +20,7 @@ from typing import Any, Final
 from coordinator_server.config.errors import ConfigError
 from coordinator_server.log.errors import LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.postgresql.address import Address
+from coordinator_server.log.statement_counts import StatementCounts
 
 _MISSING: Final = "a store in PostgreSQL needs a package that is not installed: pip install 'coordinator-server[postgresql]'"
 try:
@@ -76,15 +78,24 @@ class _Connection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no ty
 class Session:
     """Statements run one after another, in the order in which they were asked for. ``name`` is what the database shows of it.
 
-    ``refusal`` is why there is no connection; None while there is one.
+    ``refusal`` is why there is no connection; None while there is one. Statements are counted in ``counts``.
     """
 
-    def __init__(self, address: Address, name: str, on_connect: OnConnect = _accept, *, answer_s: float = ANSWER_S) -> None:
+    def __init__(
+        self,
+        address: Address,
+        name: str,
+        on_connect: OnConnect = _accept,
+        *,
+        answer_s: float = ANSWER_S,
+        counts: StatementCounts | None = None,
+    ) -> None:
         self.refusal: str | None = None
         self._address = address
         self._name = name
         self._on_connect = on_connect
         self._answer_s = answer_s
+        self._counts = counts or StatementCounts()
         self._connection: Any = None
         self._lock = asyncio.Lock()
         self._warnings: list[str] = []
@@ -110,7 +121,7 @@ class Session:
             connection = await self._connected(waits)
             rows = await self._run(connection, self.written(statement), arguments)
             if self._address.needs_standby and rows and not rows[0][-1]:
-                self._drop()
+                self._lose()
                 raise OutcomeUnknown("the database waits for no standby, and one is asked for: set synchronous_standby_names")
             return rows
 
@@ -206,24 +217,32 @@ class Session:
 
     async def _run(self, connection: Any, statement: str, arguments: tuple[Any, ...]) -> Rows:
         self._warnings.clear()
+        began = time.monotonic()
         # A timeout of asyncpg would cancel the statement.
         watch = asyncio.get_running_loop().call_later(self._answer_s, connection.terminate)
         try:
             rows: Rows = await connection.fetch(statement, *arguments)
         except asyncpg.PostgresError as error:
             if getattr(error, "severity_en", None) == "ERROR" and not connection.is_closed():
+                self._counts.count(time.monotonic() - began)
                 raise Unavailable(f"{error.sqlstate}: {error}") from error
-            self._drop()
+            self._lose()
             raise OutcomeUnknown(f"the connection to the database was lost: {error}") from error
         except Exception as error:
-            self._drop()
+            self._lose()
             raise OutcomeUnknown(f"the connection to the database was lost: {error!r}") from error
         finally:
             watch.cancel()
+        self._counts.count(time.monotonic() - began)
         if self._warnings:
-            self._drop()
+            self._lose()
             raise OutcomeUnknown(f"the database warns: {self._warnings[0]}")
         return rows
+
+    def _lose(self) -> None:
+        """End the connection after a statement whose outcome is unknown."""
+        self._counts.count_doubt()
+        self._drop()
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from coordinator_server.histogram_bounds import REQUEST_BOUNDS_S, SIZE_BOUNDS, SYNC_BOUNDS_S
@@ -29,7 +30,8 @@ class Kind(Enum):
 class Family(Struct, frozen=True):
     """A metric.
 
-    ``jmx`` is Kafka's name for the same or the nearest thing, or empty. ``bounds`` are those of a histogram's classes.
+    ``jmx`` is Kafka's name for the same or the nearest thing, or empty. ``bounds`` are those of a histogram's classes. Only nodes
+    with a store have what ``is_of_store``.
     """
 
     key: str
@@ -39,6 +41,7 @@ class Family(Struct, frozen=True):
     jmx: str = ""
     bounds: tuple[float, ...] = ()
     is_of_loop: bool = True
+    is_of_store: bool = False
 
     @property
     def name(self) -> str:
@@ -150,7 +153,7 @@ OF_LOOPS: Final = (
     Family(
         "shard_moves",
         Kind.COUNTER,
-        "Shards that have moved between loops while the server ran, by direction: in to this loop, or out of it.",
+        "Shards that have moved between loops while the server ran, or between nodes, by direction: in to this one, or out of it.",
         ("direction",),
     ),
     Family(
@@ -199,6 +202,61 @@ OF_LOOPS: Final = (
         Kind.GAUGE,
         "When the certificate of a listener expires, in seconds since 1970.",
         ("listener",),
+    ),
+    *(
+        msgspec.structs.replace(each, is_of_store=True)
+        for each in (
+            Family("cluster_nodes", Kind.GAUGE, "Nodes of the cluster that are not marked dead, as this one has read."),
+            Family(
+                "cluster_unowned_shards",
+                Kind.GAUGE,
+                "Shards of the cluster that no living node owns. Requests for their groups wait.",
+                (),
+                "kafka.controller:type=KafkaController,name=OfflinePartitionsCount",
+            ),
+            Family("cluster_epochs", Kind.GAUGE, "Sum of the epochs of all shards: each rises when its shard gets an owner."),
+            Family(
+                "owned_shards",
+                Kind.GAUGE,
+                "Shards that this node owns.",
+                ("topic",),
+                "kafka.server:type=ReplicaManager,name=LeaderCount",
+            ),
+            Family(
+                "node_takeovers",
+                Kind.COUNTER,
+                "Other nodes that this one has marked dead, by reason: silent for a lease, or gone for certain.",
+                ("reason",),
+                "kafka.controller:type=ControllerStats,name=LeaderElectionRateAndTimeMs",
+            ),
+            Family(
+                "lease_remaining_seconds",
+                Kind.GAUGE,
+                "For how long this node may answer if it cannot renew its lease. At 0 it answers nobody.",
+            ),
+            Family("store_connected", Kind.GAUGE, "Whether there is a connection to the store over which commits are written."),
+            Family(
+                "store_statement_duration_seconds",
+                Kind.HISTOGRAM,
+                "Time of each statement until the store has answered, by session: writes (commits), renews (leases), moves "
+                "(owners), loads and reads (logs of shards), inspects.",
+                ("session",),
+                "kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs",
+                SYNC_BOUNDS_S,
+            ),
+            Family(
+                "store_statements_in_doubt",
+                Kind.COUNTER,
+                "Statements without a known outcome, by session: the connection was lost, the store did not answer or has warned. "
+                "Writes among them are resolved before anything else is answered of their shards.",
+                ("session",),
+            ),
+            Family(
+                "store_clock_difference_seconds",
+                Kind.GAUGE,
+                "How far the store's clock is ahead of this node's. Beyond 10 s in either direction the node takes no shards.",
+            ),
+        )
     ),
 )
 

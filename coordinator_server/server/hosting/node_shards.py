@@ -11,7 +11,7 @@ What cannot be read from the store is read again after RETRY_S. ``membership/mem
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -87,6 +87,16 @@ class NodeShards:
         self._tasks: set[asyncio.Task[None]] = set()
         # The number of shards that came and that went.
         self.counts = {"in": 0, "out": 0}
+
+    @property
+    def node_id(self) -> int:
+        """The node's id."""
+        return self._nodes.id
+
+    @property
+    def topics(self) -> Iterable[str]:
+        """The topics whose shards nodes own."""
+        return self._store.meta.partitions
 
     @property
     def membership(self) -> Membership:

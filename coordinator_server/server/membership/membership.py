@@ -35,6 +35,8 @@ MOST_CLOCK_DIFFERENCE_MS: Final = 10_000
 """A node whose clock is further from the store's takes no shards: the times of their logs would jump."""
 HASTE: Final = 5
 """So much more often a node looks at the rows while shards move."""
+SILENT, GONE = "silent", "gone"
+"""Why a member is marked dead: a lease without a renewal, or the proof that its process has ended."""
 MOST_LEAVING: Final = 8
 """So many shards are given to other nodes at a time: each is without an owner until the next look of one, and its load."""
 
@@ -98,6 +100,11 @@ class Membership:
         self._asked: set[tuple[str, object]] = set()
         # The shards that are not owned any more and not unloaded yet.
         self._unloading: set[ShardId] = set()
+        # The members that this node has marked dead, by the reason; its clock, and all rows, as the store had them last.
+        self.takeovers = dict.fromkeys((SILENT, GONE), 0)
+        self.difference_ms = 0
+        self.rows: Table | None = None
+        self.read_ms = 0
         # The number of outcomes of takes and releases: rows that were read before the last one are no plan's.
         self._moves = 0
         self.is_leaving = False
@@ -200,7 +207,8 @@ class Membership:
     def _read(self, moves: int, table: Table | None) -> None:
         if table is None:
             return
-        self._silence.observe(table, self._clocks.boot_ms())
+        self.rows, self.read_ms = table, self._clocks.boot_ms()
+        self._silence.observe(table, self.read_ms)
         if table.version > self._version:
             self._version = table.version
             self._is_settled = is_settled(table)
@@ -228,7 +236,7 @@ class Membership:
         for member, renewals in list(self._silence.over(self._clocks.boot_ms())):
             if member != me:
                 log.warning("node-is-silent", node=member.node, incarnation=member.incarnation, renewals=renewals)
-                self._mark(member, renewals)
+                self._mark(member, renewals, SILENT)
         for member, row in table.members.items():
             if member != me and not row.is_dead and not row.is_connected:
                 self._ask("presence", member, partial(self._host.ask_if_gone, member, row), partial(self._heard, member, row))
@@ -236,18 +244,19 @@ class Membership:
     def _heard(self, member: Member, row: MemberRow, is_gone: bool) -> None:
         if is_gone:
             log.warning("node-is-gone", node=member.node, incarnation=member.incarnation)
-            self._mark(member, row.renewals)
+            self._mark(member, row.renewals, GONE)
 
-    def _mark(self, member: Member, renewals: int) -> None:
-        self._ask("mark", member, partial(self._store.mark_dead, member, renewals), self._marked)
+    def _mark(self, member: Member, renewals: int, why: str) -> None:
+        self._ask("mark", member, partial(self._store.mark_dead, member, renewals), partial(self._marked, why))
 
-    def _marked(self, outcome: bool | None) -> None:
+    def _marked(self, why: str, outcome: bool | None) -> None:
         if outcome:
+            self.takeovers[why] += 1
             # Its shards are free.
             self.look()
 
     def _move(self, table: Table, me: Member) -> None:
-        difference_ms = table.wall_ms - self._clocks.wall_ms()
+        self.difference_ms = difference_ms = table.wall_ms - self._clocks.wall_ms()
         is_near = abs(difference_ms) <= MOST_CLOCK_DIFFERENCE_MS
         if not is_near and self._is_near:
             log.error("clock-differs", node=me.node, difference_ms=difference_ms, action="set the clock: no shards are taken")

@@ -30,6 +30,7 @@ from coordinator_server.server.hosting.slow_turns import NO_API
 from coordinator_server.server.local_operation import Operation
 from coordinator_server.server.metrics.census import Census
 from coordinator_server.server.metrics.health import Health
+from coordinator_server.server.metrics.node_metrics import NodeMetrics, answer_of_one_server
 from coordinator_server.server.wire.incidents import NAMES
 from coordinator_server.server.wire.open import Wire
 from protocol.error_codes import ErrorCode
@@ -38,7 +39,10 @@ Samples = dict[str, list[list[Any]]]
 
 
 class Observed(NamedTuple):
-    """The parts of a loop that have numbers. ``slow_turns`` has the number of slow turns by API (``SlowTurns.counts``)."""
+    """The parts of a loop that have numbers. ``slow_turns`` has the number of slow turns by API (``SlowTurns.counts``).
+
+    Only a node of several has ``cluster``.
+    """
 
     store: InspectedLog
     wire: Wire
@@ -46,6 +50,7 @@ class Observed(NamedTuple):
     hosting: Hosting
     apis: Sequence[ApiRow[Any, Any]]
     slow_turns: Mapping[str, int]
+    cluster: NodeMetrics | None = None
 
 
 class LoopMetrics:
@@ -64,7 +69,12 @@ class LoopMetrics:
     @property
     def operations(self) -> dict[str, Operation]:
         """The operations of ``control.sock``."""
-        return {"metrics": self.answer, "health": self._health.answer}
+        cluster = self._of.cluster
+        return {
+            "metrics": self.answer,
+            "health": self._health.answer,
+            "cluster": answer_of_one_server if cluster is None else cluster.answer,
+        }
 
     async def answer(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return one entry: with several loops the supervisor joins them."""
@@ -73,6 +83,8 @@ class LoopMetrics:
         self._add_requests(samples)
         self._add_log(samples)
         self._add_loop(samples)
+        if self._of.cluster is not None:
+            self._of.cluster.add(samples)
         await self._add_census(samples)
         return {
             "metrics": [{"node_id": self._node.nodes.id, "pid": os.getpid(), "samples": samples}],
@@ -141,6 +153,8 @@ class LoopMetrics:
             topics = self._node.catalog.read(CatalogShard.all_topics)
             samples["topics"] = [[len(topics)]]
             samples["partitions"] = [[sum(each.partitions for each in topics)]]
+        if self._of.cluster is not None or self._node.nodes.controller_id == self._node.nodes.id:
+            # Loops of one server have the same ones.
             samples["certificate_expiry_timestamp_seconds"] = [
                 [listener, at_s] for listener, at_s in self._of.wire.certificates.expiries().items()
             ]

@@ -83,6 +83,16 @@ CASES = {
     "CoordinatorVerifyDiffers": case(
         5, 'coordinator_job_runs_total{schedule="schedule",job_name="verify",outcome="differs"}', "_ _ 1x9", "_ _ 0x9"
     ),
+    "CoordinatorShardsWithoutOwner": case(4, 'coordinator_cluster_unowned_shards{loop="1"}', "0 3x9", "0 3 0x9"),
+    "CoordinatorStoreAway": case(4, 'coordinator_store_connected{loop="1"}', "1 0x9", "1 0 1x9"),
+    "CoordinatorLeaseOver": case(4, 'coordinator_lease_remaining_seconds{loop="1"}', "8 0x9", "8 0 7x9"),
+    # One that came is not missing.
+    "CoordinatorNodeMissing": case(30, 'coordinator_cluster_nodes{loop="1"}', "3x10 2x30", "2x10 3x30"),
+    "CoordinatorNodesReplaced": case(20, 'coordinator_node_takeovers_total{loop="1",reason="silent"}', "0 1 2 3 4x30", "0 1x40"),
+    "CoordinatorStoreInDoubt": case(
+        10, 'coordinator_store_statements_in_doubt_total{loop="1",session="writes"}', "0+2x20", "0 1x20"
+    ),
+    "CoordinatorClockDiffers": case(10, 'coordinator_store_clock_difference_seconds{loop="1"}', "-3x20", "-1 -3 0x20"),
 }
 # The values of labels that are not texts of clients.
 VALUES = {

@@ -1,0 +1,38 @@
+"""What a database says of itself: standbys, and the oldest snapshot of its sessions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from coordinator_server.log.postgresql.address import Address
+from coordinator_server.log.postgresql.session import Session
+from coordinator_server.log.store_state import Snapshot, StoreState
+
+# Without pg_read_all_stats a role sees its own sessions alone.
+_STATE: Final = """
+SELECT current_setting('server_version') AS version, current_setting('synchronous_standby_names') AS standbys,
+  (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')) AS synchronous,
+  pg_has_role('pg_read_all_stats', 'USAGE') AS sees_all"""
+_OLDEST_SNAPSHOT: Final = """
+SELECT pid, coalesce(usename, '') AS user, application_name, age(backend_xmin) AS transactions,
+  extract(epoch FROM clock_timestamp() - xact_start)::float8 AS seconds
+FROM pg_stat_activity WHERE backend_xmin IS NOT NULL AND pid <> pg_backend_pid()
+ORDER BY age(backend_xmin) DESC, xact_start LIMIT 1"""
+
+
+async def inspect(session: Session, address: Address) -> StoreState:
+    """Ask the database. Raises LogError."""
+    [state] = await session.read(_STATE, waits=False)
+    oldest = [
+        Snapshot(row["pid"], row["user"], row["application_name"], row["transactions"], row["seconds"])
+        for row in await session.read(_OLDEST_SNAPSHOT, waits=False)
+    ]
+    return StoreState(
+        address.shown,
+        state["version"],
+        state["standbys"],
+        state["synchronous"],
+        state["sees_all"],
+        address.needs_standby,
+        oldest[0] if oldest else None,
+    )
