@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 # Images that this repository builds, and stages of a Containerfile.
-OWN: Final = ("coordinator-server", "coordinator-server-pipeline")
+OWN: Final = ("coordinator-server", "coordinator-server-node", "coordinator-server-pipeline")
 _USES: Final = re.compile(r"^\s*(?:- )?uses: (\S+)")
 _IMAGE: Final = re.compile(r"^\s*image: (\S+)")
 _FROM: Final = re.compile(r"^FROM (\S+)")

@@ -84,6 +84,12 @@ def listener_specs(config: Config, loops: int = 1) -> tuple[ListenerSpec, ...]:
     return specs
 
 
+def listener_names(config: Config, loops: int = 1) -> list[str]:
+    """Return the names of all listeners: those for clients, and that for nodes. Raises ConfigError."""
+    clients = [each.name for each in listener_specs(config, loops)]
+    return [*clients, *(each.name for each in _all_specs(config, loops) if each.name not in clients)]
+
+
 def node_listener(config: Config) -> ListenerSpec:
     """Return the listener for other nodes. Raises ConfigError."""
     name = _normalised(config.cluster.inter_node_listener_name)

@@ -18,6 +18,8 @@ from typing import Final
 from coordinator_server.config.errors import ConfigError
 from coordinator_server.config.names import is_secret
 
+RESOLVED_AT_USE: Final = frozenset({"store.password"})
+"""Properties whose references are resolved each time that the value is used, too: it may change while the server runs."""
 _REFERENCE: Final = re.compile(r"\$\{(env|file|directory):([^}]*)\}")
 # A reference whose brace is missing extends to the next one in the text: it is not quoted if it has more than names have.
 _PLAIN: Final = re.compile(r"[\w./:@+~-]{0,256}")

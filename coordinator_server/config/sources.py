@@ -21,7 +21,7 @@ from coordinator_server.config.errors import ConfigError
 from coordinator_server.config.java_properties import MalformedProperties, parse_properties
 from coordinator_server.config.load import load, parse_overrides
 from coordinator_server.config.names import nearest_name, shown_name
-from coordinator_server.config.references import check_no_secret, resolved
+from coordinator_server.config.references import RESOLVED_AT_USE, check_no_secret, resolved
 from coordinator_server.config.toml import MalformedToml, parse_toml
 
 MAX_FILE_BYTES: Final = 1 << 20
@@ -75,7 +75,7 @@ class Sources(NamedTuple):
                 given[each.name] = each
             else:
                 unknown.append(Unknown(shown_name(each.name), each.place, nearest))
-        config = _placed(given.values(), lambda: load({name: resolved(name, each.value) for name, each in given.items()}))
+        config = _placed(given.values(), lambda: load({name: _value_of(each) for name, each in given.items()}))
         return Settings(config, given, unknown)
 
     def _given(self) -> Iterator[Given]:
@@ -116,6 +116,12 @@ def read_file(path: Path) -> list[Given]:
 
 
 T = TypeVar("T")
+
+
+def _value_of(given: Given) -> str:
+    """Return the value of a property, or its reference if that is resolved at each use. Raises ConfigError."""
+    value = resolved(given.name, given.value)
+    return given.value if given.name in RESOLVED_AT_USE else value
 
 
 def _placed(given: Iterable[Given], work: Callable[[], T]) -> T:

@@ -12,7 +12,7 @@ from coordinator_server.config.config import LAST_PORT, MAX_LOOPS, Config
 from coordinator_server.config.description import UNLIMITED
 from coordinator_server.config.errors import ConfigError
 from coordinator_server.config.listener_settings import PREFIX, parts_of
-from coordinator_server.config.listeners import listener_specs
+from coordinator_server.config.listeners import listener_names
 from coordinator_server.config.properties import value_of
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.topic_names import name_problem
@@ -69,8 +69,7 @@ def unknown_user_iterations(config: Config) -> tuple[int, ...]:
 
 def check_listeners(config: Config) -> None:
     """Check the listeners, with as many loops as there are, and the properties of single ones. Raises ConfigError."""
-    specs = listener_specs(config, loop_count(config))
-    names = [spec.name for spec in specs]
+    names = listener_names(config, loop_count(config))
     for name in config.live.listener_name:
         listener = parts_of(name).listener
         if listener not in names:

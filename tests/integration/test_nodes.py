@@ -1,37 +1,145 @@
-"""Three nodes over a real PostgreSQL, with clients of librdkafka that commit all the time: one is killed, one is stopped."""
+"""Three nodes over a real PostgreSQL, with clients of librdkafka that commit all the time: one is killed, one is stopped, the
+database goes away and comes back. Leases are longer than the tests: nothing here may wait for the end of one.
+"""
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
+import signal
 from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from coordinator_server.runtime.partitioner import partition_for
+from protocol.error_codes import ErrorCode
+from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
-from tests.support.node_cluster import GROUPS, Committer, NodeCluster
+from tests.support.members import form_group
+from tests.support.node_cluster import GROUP_SHARDS, GROUPS, TOPIC, Committer, NodeCluster
 from tests.support.postgresql import PostgresqlServer
 from tests.support.postgresql import postgresql as postgresql  # noqa: PLC0414 - a fixture
+from tests.support.prometheus import OF_STORE, Prometheus, metrics_address, targets
 
-LEASE_S = 1.0
+LEASE_S = 300
 # Much longer than a takeover takes: the machine may be busy.
-PATIENCE_S = 20.0
+PATIENCE_S = 30.0
+# What does not happen before a node is killed. Such a query has a result, too: 0.
+QUIET = {
+    "coordinator_cluster_unowned_shards",
+    "coordinator_node_takeovers_total",
+    "coordinator_store_statements_in_doubt_total",
+    "coordinator_cluster_epochs",
+    "coordinator_store_clock_difference_seconds",
+}
 
 
-@pytest.fixture
-def cluster(tmp_path: Path, postgresql: PostgresqlServer) -> Iterator[NodeCluster]:
-    times = {"broker.session.timeout.ms": int(LEASE_S * 1000), "broker.heartbeat.interval.ms": 200}
-    counts = {"offsets.topic.num.partitions": 12, "transaction.state.log.num.partitions": 4}
-    cluster = NodeCluster(tmp_path, postgresql.url(postgresql.empty_database()), overrides=times | counts)
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory, postgresql: PostgresqlServer) -> Iterator[NodeCluster]:
+    times = {"broker.session.timeout.ms": LEASE_S * 1000, "broker.heartbeat.interval.ms": 500, "offsets.commit.timeout.ms": 500}
+    counts = {"offsets.topic.num.partitions": GROUP_SHARDS, "transaction.state.log.num.partitions": 4}
+    store = postgresql.url(postgresql.empty_database())
+    cluster = NodeCluster(tmp_path_factory.mktemp("nodes"), store, overrides=times | counts)
+    cluster.nodes[1].overrides["metrics.listener"] = "127.0.0.1:0"
     try:
         cluster.start()
+        eventually(lambda: set(cluster.owners(1).values()) == {1, 2, 3}, PATIENCE_S)
         yield cluster
     finally:
         cluster.close()
 
 
+def described(cluster: NodeCluster, node: int) -> Any:
+    return cluster.nodes[node].control(op="cluster")["cluster"]
+
+
+def test_a_node_describes_its_cluster(cluster: NodeCluster) -> None:
+    """Nodes, owners, its lease, the store: for doctor, which finds nothing wrong but what is so."""
+    eventually(lambda: not described(cluster, 1)["unowned"], PATIENCE_S)
+    found = described(cluster, 1)
+
+    assert [(each["node_id"], each["is_dead"], each["is_connected"]) for each in found["nodes"]] == [
+        (node, False, True) for node in (1, 2, 3)
+    ]
+    assert sum(each["shards"] for each in found["nodes"]) == found["shards"]
+    assert 0 < found["lease_s"] <= found["lease_length_s"] == LEASE_S
+    assert found["store"]["state"]["standbys"] == ""
+    assert {"writes", "renews", "moves"} <= found["store"]["statements"].keys()
+
+    done = run_command("doctor", "--data-dir", str(cluster.nodes[1].data_dir), "--offline", "--all", "-o", "json")
+    rows = [json.loads(line) for line in done.stdout.splitlines()] if done.stdout.startswith("{") else json.loads(done.stdout)
+    assert [each["what"] for each in rows if each["severity"] == "problem"] == []
+    assert {"nodes", "store", "shards", "standby"} <= {each["check"] for each in rows}
+    done = run_command("top", "--count", "1", "--data-dir", str(cluster.nodes[1].data_dir), "--bootstrap", cluster.bootstrap)
+    assert re.search(
+        r"^seen by node 1: node 1 \d+ shards, node 2 \d+ shards, node 3 \d+ shards; lease ", done.stdout, re.MULTILINE
+    )
+
+
+@pytest.mark.skipif(shutil.which("prometheus") is None, reason="prometheus is not installed")
+def test_every_query_of_the_dashboard_about_nodes_shows_something(cluster: NodeCluster, tmp_path: Path) -> None:
+    left = [each for each in targets() if each.names & OF_STORE]
+    assert left
+    with closing(Prometheus(tmp_path, metrics_address(cluster.nodes[1]))) as prometheus:
+
+        def all_show() -> bool:
+            for each in list(left):
+                found = prometheus.ask(each.query if each.names & QUIET else f"({each.query}) > 0")
+                if found:
+                    assert all(set(re.findall(r"{{(\w+)}}", each.legend)) <= one["metric"].keys() for one in found), each.title
+                    left.remove(each)
+            return not left
+
+        eventually(all_show, describe=lambda: left)
+        assert prometheus.ask("min(coordinator_store_connected)")[0]["value"][1] == "1"
+
+
+def test_the_certificate_of_the_listener_for_nodes_is_read_again(cluster: NodeCluster) -> None:
+    """SIGHUP: its end is that of the new one."""
+
+    def days_left() -> dict[str, int]:
+        [status] = cluster.nodes[1].control(op="status")["status"]
+        return {each["listener"]: each["days_left"] for each in status["certificates"]}
+
+    assert days_left() == {"NODES": 99}
+    cluster.renew_certificate(1, days=50)
+    cluster.nodes[1].send_signal(signal.SIGHUP)
+    eventually(lambda: days_left() == {"NODES": 49}, PATIENCE_S)
+
+
+def test_nobody_is_put_out_while_the_database_is_away(cluster: NodeCluster, postgresql: PostgresqlServer) -> None:
+    """Heartbeats are answered, commits time out as in Kafka, and all goes on by itself."""
+    owners = cluster.owners(1)
+    number = next(each for each in count() if owners[f"__consumer_offsets-{partition_for(f'away-{each}', GROUP_SHARDS)}"] == 1)
+    members = form_group(cluster.nodes[1].address, f"away-{number}", 2)
+    first = members[0]
+    assert first.commit(TOPIC, {0: 1}) == {0: ErrorCode.NONE}
+
+    postgresql.stop()
+    try:
+        assert first.commit(TOPIC, {0: 2}) == {0: ErrorCode.COORDINATOR_NOT_AVAILABLE}
+        assert [member.heartbeat() for member in members for _ in range(3)] == [ErrorCode.NONE] * 6
+        eventually(lambda: described(cluster, 1)["store"]["refuses"] is not None, PATIENCE_S)
+        done = run_command("doctor", "--data-dir", str(cluster.nodes[1].data_dir), "--offline")
+        assert (done.returncode, "problem: store: there is no connection to write" in done.stdout) == (1, True), done.stdout
+    finally:
+        postgresql.start()
+
+    eventually(lambda: first.commit(TOPIC, {0: 3}) == {0: ErrorCode.NONE}, PATIENCE_S)
+    generation = first.generation_id
+    assert [member.heartbeat() for member in members] == [ErrorCode.NONE] * 2
+    assert (first.generation_id, cluster.owners(1)) == (generation, owners)
+    for member in members:
+        member.client.close()
+
+
 def test_commits_go_on_when_nodes_die_and_leave(cluster: NodeCluster) -> None:
-    """Nothing that was acknowledged is lost after kill -9, and a SIGTERM fails no commit."""
-    eventually(lambda: set(cluster.owners(1).values()) == {1, 2, 3}, PATIENCE_S)
+    """Nothing that was acknowledged is lost after kill -9, which costs no lease, and a SIGTERM fails no commit."""
     committers = [Committer(cluster.bootstrap, group_id) for group_id in GROUPS]
     for each in committers:
         each.start()
@@ -39,6 +147,7 @@ def test_commits_go_on_when_nodes_die_and_leave(cluster: NodeCluster) -> None:
 
     cluster.nodes[2].kill()
     eventually(lambda: set(cluster.owners(1).values()) == {1, 3}, PATIENCE_S)
+    assert "node-is-gone" in cluster.nodes[1].log() + cluster.nodes[3].log()
     go_on(committers)
     for each in committers:
         each.begin_anew()
@@ -56,15 +165,19 @@ def go_on(committers: list[Committer]) -> None:
 
 
 def test_a_node_says_what_it_lacks(tmp_path: Path, postgresql: PostgresqlServer) -> None:
-    """Before it touches the database, with exit code 2."""
-    cluster = NodeCluster(tmp_path, postgresql.url(postgresql.empty_database()), nodes=1)
+    """Before it touches the database, with exit code 2; and if the database is wrong, with 1."""
+    database = postgresql.database()
+    postgresql.sql("UPDATE meta SET format = 0", database=database)
+    cluster = NodeCluster(tmp_path, postgresql.url(database), nodes=1)
     server = cluster.nodes[1]
-    missing = dict(server.overrides)
+    given = dict(server.overrides)
 
-    for change, words in (
-        ({"inter.node.listener.name": "OTHERS"}, "inter.node.listener.name=OTHERS"),
-        ({"store": "mysql://here"}, "postgresql://USER@HOST/DATABASE"),
+    for change, code, words in (
+        ({"inter.node.listener.name": "OTHERS"}, 2, "inter.node.listener.name=OTHERS"),
+        ({"store": "mysql://here"}, 2, "postgresql://USER@HOST/DATABASE"),
+        ({"store.password": "${env:NOWHERE}"}, 2, "store.password: ${env:NOWHERE} is no variable"),
+        ({}, 1, "the tables have format 0, this node needs 1"),
     ):
-        server.overrides = missing | change
+        server.overrides = given | change
         ended = server.run_to_end()
-        assert (ended.returncode, words in ended.stderr) == (2, True), ended.stderr
+        assert (ended.returncode, words in ended.stderr) == (code, True), ended.stderr

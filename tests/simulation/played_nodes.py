@@ -49,6 +49,7 @@ class SimulatedLinks:
     """The links of a node: NodeTransports."""
 
     def __init__(self, environment: Environment, node: int) -> None:
+        self.certificates: dict[str, Any] = {}
         self._sockets = environment.sockets
         self._node = node
 

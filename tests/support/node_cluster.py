@@ -10,11 +10,15 @@ from typing import Final
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from coordinator_server import kinds
+from coordinator_server.runtime.partitioner import partition_for
 from tests.support.certificates import Authority
 from tests.support.ports import free_port
 from tests.support.server import Server
 
 TOPIC: Final = "orders"
+GROUPS_TOPIC: Final = kinds.GROUPS.topic
+GROUP_SHARDS: Final = 12
 GROUPS: Final = tuple(f"readers-{number}" for number in range(6))
 
 
@@ -22,7 +26,7 @@ class NodeCluster:
     """Servers of one store. ``overrides`` are properties of all of them, besides their own."""
 
     def __init__(self, directory: Path, store: str, nodes: int = 3, overrides: Mapping[str, object] = {}) -> None:
-        authority = Authority()
+        self.authority = authority = Authority()
         trusted = authority.write(directory / "nodes.pem")
         self.nodes: dict[int, Server] = {}
         for node in range(1, nodes + 1):
@@ -35,8 +39,8 @@ class NodeCluster:
                 "listeners": f"PLAINTEXT://127.0.0.1:{port},NODES://127.0.0.1:{for_nodes}",
                 "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,NODES:SSL",
                 "inter.node.listener.name": "NODES",
-                "ssl.keystore.location": authority.issue(f"node-{node}").write(own / "node.pem"),
-                "ssl.truststore.location": trusted,
+                "listener.name.nodes.ssl.keystore.location": authority.issue(f"node-{node}").write(own / "node.pem"),
+                "listener.name.nodes.ssl.truststore.location": trusted,
                 "topics": f"{TOPIC}:6",
                 **overrides,
             }
@@ -60,6 +64,18 @@ class NodeCluster:
     def bootstrap(self) -> str:
         """The addresses of all nodes."""
         return ",".join(server.bootstrap for server in self.nodes.values())
+
+    def renew_certificate(self, node: int, days: float) -> None:
+        """Put another certificate of the same node in the place of the present one."""
+        path = str(self.nodes[node].overrides["listener.name.nodes.ssl.keystore.location"])
+        self.authority.issue(f"node-{node}", days).write(Path(path))
+
+    def owner_of(self, group_id: str) -> int:
+        """Return the node that owns a group, as the first one that runs knows it."""
+        first = next(node for node, server in self.nodes.items() if server.is_running)
+        owners = self.owners(first)
+        shards = sum(shard.startswith(f"{GROUPS_TOPIC}-") for shard in owners)
+        return owners[f"{GROUPS_TOPIC}-{partition_for(group_id, shards)}"]
 
     def owners(self, node: int) -> dict[str, int]:
         """Return the owners of shards as a node knows them."""

@@ -45,8 +45,7 @@ _SETTINGS: Final[Mapping[str, object]] = {
     "shared_buffers": "16MB",
     "autovacuum": "off",
     "log_min_messages": "warning",
-    # What tests commit is in memory (/dev/shm): a sync costs nothing, so it stays as a user has it.
-    "fsync": "on",
+    # fsync stays as users have it: what tests commit is in memory (/dev/shm), where a sync costs nothing.
     "wal_level": "replica",
     # In the directory of the server, which is removed also after a kill.
     "dynamic_shared_memory_type": "mmap",

@@ -9,16 +9,25 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import yaml
+from cryptography import x509
 
 from coordinator_server.cli import COMMANDS
+from coordinator_server.config import Config
+from coordinator_server.config.listener_settings import setting_of
+from coordinator_server.config.listeners import listener_specs, node_listener
 from coordinator_server.config.load import load, parse_overrides
 from coordinator_server.config.sources import Sources
+from coordinator_server.log.postgresql.address import Address, check_password
+from coordinator_server.security.tls import ListenerTls, TlsSettings
+from tests.support.configs import config_with
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -153,6 +162,131 @@ def test_the_compose_file() -> None:
     assert parsed(entrypoints()["server"]).data_dir == Path("/data/log")
     # No password that everybody knows.
     assert services["grafana"]["environment"]["GF_SECURITY_ADMIN_PASSWORD"].startswith("${GRAFANA_PASSWORD:?")
+
+
+class Mounted(NamedTuple):
+    """What a file of several nodes says of one: its properties, and where something is mounted."""
+
+    config: Config
+    password: str
+    mounts: set[str]
+
+
+def nodes_of_compose() -> dict[str, Mounted]:
+    [compose] = documents("cluster/compose.yaml")
+    found = {}
+    for name, service in compose["services"].items():
+        if name.startswith("node-"):
+            # Two dollars are one in a compose file.
+            environment = {key: value.replace("$$", "$") for key, value in service["environment"].items()}
+            mounts = {each.split(":")[1] for each in service["volumes"]} | {f"/run/secrets/{each}" for each in service["secrets"]}
+            password = environment.pop("KAFKA_STORE_PASSWORD")
+            found[name] = Mounted(Sources(environment=environment).read().config, password, mounts)
+    return found
+
+
+def nodes_of_kubernetes() -> dict[str, Mounted]:
+    *_, stateful = documents("kubernetes/cluster.yaml")
+    [container] = stateful["spec"]["template"]["spec"]["containers"]
+    found = {}
+    for index in range(stateful["spec"]["replicas"]):
+        name = f"{stateful['metadata']['name']}-{index}"
+        options = parsed([*entrypoints()["node"], *(each.replace("$(POD_NAME)", name) for each in container["args"])])
+        [password] = [each.partition("=")[2] for each in options.override if each.startswith("store.password=")]
+        overrides = [f"store={options.store}", *(each for each in options.override if not each.startswith("store.password="))]
+        config = Sources(environment={"KAFKA_NODE_ID": str(index)}, overrides=overrides).read().config
+        found[name] = Mounted(config, password, {each["mountPath"] for each in container["volumeMounts"]})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("read", "host", "files"),
+    [(nodes_of_compose, "{}", "/certificates/{}.pem"), (nodes_of_kubernetes, "{}.coordinator", "/nodes/{}.coordinator.pem")],
+)
+def test_the_files_of_several_nodes(read: Callable[[], dict[str, Mounted]], host: str, files: str) -> None:
+    """Three nodes of one store, each with an id, an address and a certificate of its own; no password is written down."""
+    nodes = read()
+
+    assert len({each.config.node_id for each in nodes.values()}) == 3
+    assert len({each.config.cluster.store for each in nodes.values()}) == 1
+    for name, (config, password, mounts) in nodes.items():
+        spec = node_listener(config)
+        assert spec.advertised == (host.format(name), 9192)
+        [clients] = listener_specs(config)
+        assert clients.advertised is not None
+        keystore = setting_of(config, spec.name, "ssl.keystore.location")
+        assert keystore == files.format(name)
+        truststore = setting_of(config, spec.name, "ssl.truststore.location")
+        address = Address(config.cluster.store, password)
+        address.check()
+        query = parse_qs(urlsplit(address.url).query)
+        assert query["sslmode"] == ["verify-full"]
+        check_password(address.password)
+        secret = re.fullmatch(r"\$\{directory:(.*):(.*)\}", address.password)
+        assert secret is not None
+        used = [keystore, truststore, query["sslrootcert"][0], f"{secret[1]}/{secret[2]}"]
+        assert [path for path in used if not any(str(path).startswith(mount) for mount in mounts)] == []
+
+
+def test_the_compose_file_of_several_nodes() -> None:
+    """Stages, files, volumes and conditions exist; everything is published on loopback."""
+    [compose] = documents("cluster/compose.yaml")
+    services = compose["services"]
+    for name, service in services.items():
+        if "build" in service:
+            assert service["build"]["target"] in entrypoints()
+            assert (DEPLOY / "cluster" / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", ())), name
+        for volume in service.get("volumes", ()):
+            source = volume.partition(":")[0]
+            assert source in compose["volumes"] or (DEPLOY / "cluster" / source).is_file()
+        assert set(service.get("depends_on", ())) <= set(services)
+        assert set(service.get("secrets", ())) <= set(compose["secrets"])
+    [script] = services["certificates"]["command"]
+    made = re.search(r"^sh /certificates.sh /certificates (.*)$", script, re.MULTILINE)
+    assert made is not None
+    assert set(made[1].split()) == {"node-1", "node-2", "node-3", "database"}
+
+
+def test_the_kubernetes_file_of_several_nodes() -> None:
+    """Names, labels and secrets are each other's; nodes are restarted one by one."""
+    service, budget, stateful = documents("kubernetes/cluster.yaml")
+    spec = stateful["spec"]
+    pod, labels = spec["template"]["spec"], spec["template"]["metadata"]["labels"]
+
+    assert service["spec"]["selector"] == spec["selector"]["matchLabels"] == budget["spec"]["selector"]["matchLabels"] == labels
+    assert (spec["serviceName"], spec["replicas"], budget["spec"]["maxUnavailable"]) == (service["metadata"]["name"], 3, 1)
+    [container] = pod["containers"]
+    assert {each["name"] for each in container["volumeMounts"]} == {each["name"] for each in pod["volumes"]}
+    assert {each["containerPort"] for each in container["ports"]} == {each["port"] for each in service["spec"]["ports"]}
+    text = (DEPLOY / "kubernetes/cluster.yaml").read_text()
+    for volume in pod["volumes"]:
+        if "secret" in volume:
+            assert f"create secret generic {volume['secret']['secretName']}" in text
+    assert f"--uid {pod['securityContext']['runAsUser']}" in CONTAINERFILE
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_the_certificates_of_nodes(tmp_path: Path) -> None:
+    """Each is for its host, and works on both sides of a link; a second run keeps them."""
+    script = [str(DEPLOY / "cluster/certificates.sh"), str(tmp_path), "localhost", "node-2"]
+    subprocess.run(script, check=True, capture_output=True)
+    before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
+    subprocess.run([*script, "node-3"], check=True, capture_output=True)
+
+    assert {name: (tmp_path / name).read_bytes() for name in before if name.endswith((".pem", ".key"))} == {
+        name: content for name, content in before.items() if name.endswith((".pem", ".key"))
+    }
+    for host in ("localhost", "node-2", "node-3"):
+        settings: dict[str, Any] = {
+            "ssl_keystore_location": str(tmp_path / f"{host}.pem"),
+            "ssl_truststore_location": str(tmp_path / "authority.pem"),
+        }
+        ListenerTls(TlsSettings.of(config_with(**settings), "NODES"), is_for_nodes=True)
+        [certificate, *_] = x509.load_pem_x509_certificates((tmp_path / f"{host}.pem").read_bytes())
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        assert names.get_values_for_type(x509.DNSName) == [host]
+        assert (tmp_path / f"{host}.pem").stat().st_mode & 0o077 == 0
 
 
 def test_the_kubernetes_files() -> None:

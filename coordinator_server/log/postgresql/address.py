@@ -1,8 +1,16 @@
-"""Where a database is, and how a session gets in: a URL, and a password that stands elsewhere."""
+"""Where a database is, and how a session gets in: a URL, and a password that stands elsewhere.
+
+What the URL does not say, the environment does, as for PostgreSQL's own programs: a service (``?service=NAME``, PGSERVICE) of
+~/.pg_service.conf or PGSERVICEFILE, PGHOST, PGSSLMODE, and a password file (``?passfile=``, PGPASSFILE, ~/.pgpass).
+"""
 
 from __future__ import annotations
 
+import configparser
+import os
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
@@ -43,8 +51,10 @@ class Address(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The URL without its query: for messages."""
-        return urlunsplit(urlsplit(self.url)._replace(query=""))
+        """The URL without its query, but for the service: for messages."""
+        parts = urlsplit(self.url)
+        [service] = parse_qs(parts.query).get("service", [""])[:1]
+        return parts._replace(query=f"service={service}" if service else "").geturl()
 
     @property
     def urls(self) -> list[str]:
@@ -58,21 +68,41 @@ class Address(NamedTuple):
 
         Raises ConfigError if the reference cannot be resolved.
 
-        Over a network the server has to show a certificate for its name, unless the URL says something else.
+        Over a network the server has to show a certificate for its name, unless the URL, the service or PGSSLMODE says something
+        else.
         """
-        found: dict[str, Any] = {"dsn": url or self.url}
+        parts = urlsplit(url or self.url)
+        # A path without a name would be the name of the database, which a service may have.
+        found: dict[str, Any] = {"dsn": urlunsplit(parts._replace(path=parts.path if parts.path != "/" else ""))}
         if self.password:
             found["password"] = resolved(_PASSWORD, self.password)
         query = parse_qs(urlsplit(self.url).query)
-        if "sslmode" not in query and not self._is_local(query):
+        service = _service(query)
+        says_how = "sslmode" in query or "sslmode" in service or bool(os.environ.get("PGSSLMODE"))
+        if not says_how and not self._is_local(query, service):
             found["ssl"] = "verify-full"
         return found
 
-    def _is_local(self, query: dict[str, list[str]]) -> bool:
-        hosts = query.get("host", [])
-        named = urlsplit(self.url).netloc.rpartition("@")[2].split(",")
-        hosts = [*hosts, *([] if hosts and named == [""] else [re.sub(r":\d*$", "", each) for each in named])]
+    def _is_local(self, query: Mapping[str, list[str]], service: Mapping[str, str]) -> bool:
+        named = [re.sub(r":\d*$", "", each) for each in urlsplit(self.url).netloc.rpartition("@")[2].split(",") if each]
+        hosts = [*query.get("host", []), *named] or [service.get("host") or os.environ.get("PGHOST", "")]
         return all(_LOCAL.fullmatch(each.replace("%2F", "/").replace("%2f", "/")) for host in hosts for each in host.split(","))
+
+
+def _service(query: Mapping[str, list[str]]) -> Mapping[str, str]:
+    """Return what the service of a URL or of PGSERVICE says; nothing if there is none. Raises ConfigError."""
+    [name] = query.get("service", [os.environ.get("PGSERVICE", "")])[:1]
+    if not name:
+        return {}
+    path = os.environ.get("PGSERVICEFILE") or Path("~/.pg_service.conf").expanduser()
+    file = configparser.ConfigParser(interpolation=None)
+    try:
+        is_read = bool(file.read(path))
+    except configparser.Error as error:
+        raise ConfigError(f"the store's service file {path} cannot be read: {type(error).__name__}") from None
+    if not is_read or name not in file:
+        raise ConfigError(f"the store's service {name} is not in {path}: PGSERVICEFILE names another file")
+    return file[name]
 
 
 def check_password(password: str) -> None:

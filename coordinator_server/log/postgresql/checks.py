@@ -10,8 +10,13 @@ from coordinator_server.log.postgresql.session import SCHEMA
 
 MOST_CLOCK_DIFFERENCE_S: Final = 10.0
 OLDEST_SERVER: Final = 130_000
-_TABLES: Final = ("meta", "node", "shard", "log")
-_RIGHTS: Final = ("SELECT", "INSERT", "UPDATE")
+_RIGHTS: Final = {
+    "meta": ("SELECT", "INSERT", "UPDATE"),
+    # Former processes of a node are forgotten.
+    "node": ("SELECT", "INSERT", "UPDATE", "DELETE"),
+    "shard": ("SELECT", "INSERT", "UPDATE"),
+    "log": ("SELECT", "INSERT", "UPDATE"),
+}
 _STATE: Final = """
 SELECT pg_backend_pid() AS pid, current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes, current_setting('synchronous_standby_names') AS standbys,
@@ -48,11 +53,11 @@ async def check_clock(connection: Any) -> None:
 
 async def check_rights(connection: Any) -> None:
     """Raise LogError if the role may not use the tables."""
+    needed = [(table, right) for table, rights in _RIGHTS.items() for right in rights]
     lacking = await connection.fetch(
-        "SELECT r || ' on ' || t AS right FROM unnest($1::text[]) t, unnest($2::text[]) r "
+        "SELECT r || ' on ' || t AS right FROM unnest($1::text[], $2::text[]) needed(t, r) "
         f"WHERE NOT has_table_privilege('{SCHEMA}.' || t, r)",
-        _TABLES,
-        _RIGHTS,
+        *zip(*needed, strict=True),
     )
     if lacking:
         user = await connection.fetchval("SELECT current_user")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from coordinator_server.config import Config
 from coordinator_server.server.cluster.unix import Listening, MakeProtocol, Sockets
 from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.wire.incidents import Incidents
+
+if TYPE_CHECKING:
+    from coordinator_server.security.tls import ListenerTls
 
 Accept = Callable[[int | None], asyncio.Protocol]
 """Returns the protocol of a connection from a loop or node, which is None if its first message is to say who it is."""
@@ -39,6 +42,10 @@ class OtherNodes(NamedTuple):
 
 class NodeTransports(Protocol):
     """The links of a node to others."""
+
+    @property
+    def certificates(self) -> Mapping[str, ListenerTls]:
+        """The TLS of the listener for nodes, by its name."""
 
     def purpose(self, name: str, /) -> LinkTransport:
         """Return the transport of links of one purpose."""

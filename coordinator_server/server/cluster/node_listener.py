@@ -21,6 +21,7 @@ class NodeListener:
 
     def __init__(self, spec: ListenerSpec, tls: ListenerTls, others: OtherNodes, incidents: Incidents) -> None:
         self._spec = spec
+        self.certificates = {spec.name: tls}
         self._links = NodeLinks(others, tls, incidents)
         self._acceptor = SocketAcceptor(asyncio.get_running_loop(), self._links, incidents)
 

@@ -38,12 +38,16 @@ def read_certificates(config: Config, listeners: Sequence[ListenerSpec]) -> dict
 
 
 class Certificates:
-    """The certificates of one loop. ``tls`` has those listeners that have TLS."""
+    """The certificates of one loop. ``tls`` has those listeners of clients that have TLS."""
 
     def __init__(self, tls: Mapping[str, ListenerTls], clock: Clock, timers: CoordinatorTimer) -> None:
-        self._tls = tls
+        self._tls = dict(tls)
         self._clock = clock
         self._timers = timers
+
+    def add(self, tls: Mapping[str, ListenerTls]) -> None:
+        """Look after the certificate of another listener, too: that for nodes."""
+        self._tls |= tls
 
     def begin(self) -> None:
         """Mention certificates that expire soon, now and once a day."""

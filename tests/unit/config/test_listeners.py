@@ -6,7 +6,7 @@ import pytest
 
 from coordinator_server.config import Config, ConfigError
 from coordinator_server.config.listener_settings import setting_of
-from coordinator_server.config.listeners import ListenerSpec, SecurityProtocol, is_loopback, listener_specs
+from coordinator_server.config.listeners import ListenerSpec, SecurityProtocol, is_loopback, listener_specs, node_listener
 from coordinator_server.config.load import HIDDEN, load, shown_values
 from tests.support.configs import config_with
 
@@ -138,3 +138,17 @@ def test_a_listener_may_have_settings_of_its_own() -> None:
 
     assert setting_of(config, "SSL", "ssl.client.auth") == "required"
     assert setting_of(config, "PLAINTEXT", "ssl.client.auth") == "none"
+
+
+def test_the_listener_for_nodes_may_have_settings_of_its_own() -> None:
+    """It is none of those for clients."""
+    properties = {
+        "listeners": "PLAINTEXT://:1,NODES://a:2",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,NODES:SSL",
+        "inter.node.listener.name": "NODES",
+        "listener.name.nodes.ssl.keystore.location": "node.pem",
+    }
+    config = load(properties)
+
+    assert setting_of(config, node_listener(config).name, "ssl.keystore.location") == "node.pem"
+    assert [each.name for each in listener_specs(config)] == ["PLAINTEXT"]

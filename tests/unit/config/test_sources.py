@@ -151,3 +151,14 @@ def test_a_secret_may_be_in_a_file(tmp_path: Path) -> None:
     assert Sources(path).read().config.live.tls.ssl_key_password == "secret"
     with pytest.raises(ConfigError, match="seen by everybody"):
         Sources(overrides=["ssl.key.password=secret"]).read()
+
+
+def test_a_reference_that_is_resolved_at_use_stays(tmp_path: Path) -> None:
+    """The password of a store may change while the server runs. It has to be there at the start."""
+    secrets = tmp_path / "secrets"
+    path = written(tmp_path, "server.properties", f"store.password=${{file:{secrets}:store}}")
+    with pytest.raises(ConfigError, match="cannot be read"):
+        Sources(path).read()
+    secrets.write_text("store=correct")
+
+    assert Sources(path).read().config.cluster.store_password == f"${{file:{secrets}:store}}"

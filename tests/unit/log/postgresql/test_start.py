@@ -7,6 +7,9 @@ import importlib
 import re
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,6 +22,7 @@ from coordinator_server.log.postgresql import session
 from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.log import open_postgresql_log
 from coordinator_server.log.postgresql.schema import FORMAT
+from tests.support.eventually import eventually
 from tests.support.postgresql import CLUSTER_ID, COUNTS, PostgresqlServer, Proxy
 
 
@@ -103,6 +107,10 @@ def test_a_role_that_may_not_make_tables_is_told_what_it_needs(postgresql: Postg
         postgresql.sql("GRANT SELECT ON ALL TABLES IN SCHEMA coordinator_server TO guest", database=database)
         url = postgresql.url(database).replace("coordinator@", "guest@")
         assert "guest lacks INSERT on meta" in refusal(Address(url))
+        postgresql.sql("GRANT INSERT, UPDATE ON ALL TABLES IN SCHEMA coordinator_server TO guest", database=database)
+        assert "guest lacks DELETE on node: GRANT it" in refusal(Address(url))
+        postgresql.sql("GRANT DELETE ON node TO guest", database=database)
+        assert opened(Address(url))[0] == CLUSTER_ID
         postgresql.sql("DROP OWNED BY guest", database=database)
     finally:
         postgresql.sql("DROP ROLE guest")
@@ -114,19 +122,27 @@ def test_a_standby_that_is_asked_for_and_not_there(postgresql: PostgresqlServer)
     assert "set synchronous_standby_names" in refusal(address)
 
 
-def test_a_database_that_does_not_sync(postgresql: PostgresqlServer) -> None:
+@pytest.mark.parametrize("name", ["fsync", "full_page_writes"])
+def test_a_database_that_does_not_sync(postgresql: PostgresqlServer, name: str) -> None:
     address = Address(postgresql.url(postgresql.database()))
-    postgresql.sql("ALTER SYSTEM SET full_page_writes = off")
-    postgresql.sql("SELECT pg_reload_conf()")
+    with of_server(postgresql, name, "off"):
+        assert f"{name}=off, and loses what it acknowledges: set {name}=on" in refusal(address)
+    assert opened(address)
+
+
+@contextmanager
+def of_server(server: PostgresqlServer, name: str, value: str) -> Iterator[None]:
+    """Change a setting of the whole server for a while."""
+    [[before]] = server.sql(f"SHOW {name}")
     try:
-        while postgresql.sql("SHOW full_page_writes")[0][0] != "off":
-            pass
-        assert "full_page_writes=off, and loses what it acknowledges" in refusal(address)
+        server.sql(f"ALTER SYSTEM SET {name} = '{value}'")
+        server.sql("SELECT pg_reload_conf()")
+        eventually(lambda: server.sql(f"SHOW {name}")[0][0] == value)
+        yield
     finally:
-        postgresql.sql("ALTER SYSTEM RESET full_page_writes")
-        postgresql.sql("SELECT pg_reload_conf()")
-        while postgresql.sql("SHOW full_page_writes")[0][0] != "on":
-            pass
+        server.sql(f"ALTER SYSTEM RESET {name}")
+        server.sql("SELECT pg_reload_conf()")
+        eventually(lambda: server.sql(f"SHOW {name}")[0][0] == before)
 
 
 def test_a_clock_that_is_far_from_the_databases(postgresql: PostgresqlServer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,6 +211,43 @@ def test_a_server_beyond_this_machine_has_to_show_its_certificate(url: str, tls:
     address.check()
 
     assert address.arguments().get("ssl") == tls
+
+
+@pytest.mark.parametrize(
+    ("variables", "service", "tls"),
+    [
+        ({"PGHOST": "db.example"}, "", "verify-full"),
+        ({"PGHOST": "db.example", "PGSSLMODE": "require"}, "", None),
+        ({"PGHOST": "/run/postgresql"}, "", None),
+        ({"PGSERVICE": "log"}, "host=db.example", "verify-full"),
+        ({"PGSERVICE": "log"}, "host=db.example\nsslmode=verify-ca", None),
+        ({"PGSERVICE": "log"}, "dbname=log", None),
+    ],
+)
+def test_a_server_that_the_environment_names_has_to_show_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], service: str, tls: str | None
+) -> None:
+    """A URL without a host is that of this machine only if nothing else names one."""
+    file = tmp_path / "services"
+    file.write_text(f"[log]\n{service}\n")
+    monkeypatch.setenv("PGSERVICEFILE", str(file))
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    assert Address("postgresql:///log").arguments().get("ssl") == tls
+
+
+def test_a_service_that_is_nowhere_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be a database of this machine otherwise. What is in the file may be secret."""
+    file = tmp_path / "services"
+    address = Address("postgresql:///?service=log")
+    monkeypatch.setenv("PGSERVICEFILE", str(file))
+    with pytest.raises(ConfigError, match=f"service log is not in {file}"):
+        address.arguments()
+    file.write_text("password=secret")
+    with pytest.raises(ConfigError, match="cannot be read") as refused:
+        address.arguments()
+    assert "secret" not in str(refused.value)
 
 
 def test_a_password_is_read_where_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
