@@ -12,7 +12,7 @@ from coordinator_server.config.config import LAST_PORT, MAX_LOOPS, Config
 from coordinator_server.config.description import UNLIMITED
 from coordinator_server.config.errors import ConfigError
 from coordinator_server.config.listener_settings import PREFIX, parts_of
-from coordinator_server.config.listeners import listener_names
+from coordinator_server.config.listeners import listener_names, listener_specs
 from coordinator_server.config.properties import value_of
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.topic_names import name_problem
