@@ -67,7 +67,7 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 CLIENTS ?= all
 
 interop: with-dev ## the same scenarios with every client: Java, franz-go, sarama, kafkajs, the Python ones; CLIENTS=java,sarama selects some
-	@$(BIN)/python -m pytest tests/interop/test_contract.py tests/interop/test_kafka_acls.py tests/interop/test_kafka_tools.py tests/interop/test_logins.py tests/interop/test_migration.py tests/interop/test_consumer_contract.py tests/interop/test_share_groups.py tests/interop/test_streams.py tests/interop/test_moving_shards.py --clients $(CLIENTS) $(ARGS)
+	@$(BIN)/python -m pytest tests/interop/test_contract.py tests/interop/test_kafka_acls.py tests/interop/test_kafka_tools.py tests/interop/test_logins.py tests/interop/test_migration.py tests/interop/test_consumer_contract.py tests/interop/test_share_groups.py tests/interop/test_streams.py tests/interop/test_moving_shards.py tests/interop/test_what_if.py --clients $(CLIENTS) $(ARGS)
 
 storm: with-dev ## 200 members join, leave, die and restart at random for five minutes, then 200 of both protocols in consumer groups, 200 in share groups, and 200 in streams groups; then all four while a shard moves each second; ARGS='--seconds 60 --seed 7' for a different run
 	@$(if $(filter --consumers --shares --streams --moves,$(ARGS)),$(BIN)/python -m tests.storm $(ARGS),for kind in '' --consumers --shares --streams --moves '--moves --consumers' '--moves --shares' '--moves --streams'; do $(BIN)/python -m tests.storm $$kind $(ARGS) || exit 1; done)
@@ -80,8 +80,9 @@ chaos: with-dev ## fifty programs with the client library freeze, die, leave and
 differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), the client library against one that demands TLS and SASL, share state that moves to this server and back, and `observe` on a broker with an eager cleaner; ARGS=--record records its answers
 	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py tests/interop/test_share_state_moves.py tests/interop/test_observe_kafka.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
-what-if: with-dev ## 10,000 random lives of groups (LIVES=N), played again by the rule that was in force: what was recorded comes out
+what-if: with-dev ## 10,000 random lives of groups (LIVES=N), played again by the rule that was in force: what was recorded comes out; then lives of real clients (CLIENTS=java,franz-go for some), and twenty scripts that they play by two rules
 	@WHAT_IF_LIVES=$(or $(LIVES),10000) $(BIN)/python -m pytest -n auto -o faulthandler_timeout=0 tests/property/test_what_if.py $(ARGS)
+	@WHAT_IF_SCRIPTS=20 $(BIN)/python -m pytest -n0 tests/interop/test_what_if.py tests/interop/test_what_if_scripts.py --clients $(or $(CLIENTS),all) $(ARGS)
 
 simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, with programs that use the client library, with nodes that share a store (rows alone, and whole daemons), with share groups and with streams groups, and as many with consumer groups; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)

@@ -26,7 +26,7 @@ from coordinator_server.whatif.life import Life, Missing
 from coordinator_server.whatif.membership import Membership
 from coordinator_server.whatif.reader import Batches, LifeReader
 from coordinator_server.whatif.topics import TopicHistory
-from coordinator_server.whatif.verdict import Compared, Question, Verdict, judge
+from coordinator_server.whatif.verdict import Compared, Question, Verdict, judge, period_of
 
 _NAMES: Final = {
     "rebalances": "rebalances",
@@ -57,7 +57,7 @@ def show_what_if(options: argparse.Namespace) -> None:
     if verdict.first_ms is None:
         raise PipelineError(f"group {options.group} did not change in this period: --from and --to choose another one")
     say_what_is_missing(options.data_dir, GROUPS.topic, GroupHistory(options.data_dir, options.group, note).shard.name)
-    answer = _Answer(question, verdict, advise(life, options.since, options.until))
+    answer = _Answer(question, verdict, advise(period_of(life, options.since, options.until), verdict.recorded))
     print_answer(options, answer, _lines(answer, each=options.each))
 
 
@@ -130,7 +130,8 @@ def _proof(verdict: Verdict) -> Iterator[str]:
     if found.generations:
         yield f"the rule in force gives what was recorded in {found.same:,} of {counted(found.generations, 'generation')}"
     if found.differ:
-        yield f"  in the others, {counted(found.moved, 'partition')} would have another owner: what follows is an estimate"
+        others = f"in the others, {counted(found.moved, 'partition')} would have another owner"
+        yield f"  {others}, and {found.as_balanced:,} of them are as balanced: what follows is an estimate"
     if found.unknown:
         yield f"{counted(found.unknown, 'generation')} by an assignor that is not known here: they are taken as they were"
 
@@ -141,7 +142,7 @@ def _missing(missing: Missing) -> str:
     verb = "is" if is_one else "are"
     if missing.is_removed:
         return f"{numbers} {verb} missing: compaction has removed the records"
-    return f"{numbers} {verb} missing: the log has no record, as when a group rebalances again before its leader has assigned"
+    return f"{numbers} {verb} missing: the log has no record, as when a group changes again before it is assigned"
 
 
 def _change(change: Compared) -> tuple[str, ...]:

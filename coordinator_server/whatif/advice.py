@@ -9,13 +9,14 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from coordinator_server.whatif.figures import Certainty, Cost, total, worst
-from coordinator_server.whatif.life import Life
-from coordinator_server.whatif.membership import Membership, Return, returns_in
-from coordinator_server.whatif.rules import RULES, Standstill
-from coordinator_server.whatif.verdict import Period, Question, period_of, was, would_have_been
+from coordinator_server.whatif.membership import Membership, Return, alter, returns_in
+from coordinator_server.whatif.rules import RULES
+from coordinator_server.whatif.verdict import Period, Question, played
 
 DELAY_MS: Final = 3_000
 """Kafka's default of group.initial.rebalance.delay.ms."""
+_ASSIGNORS: Final = ("cooperative-sticky", "uniform")
+"""Of each protocol the one that moves least, and under which only what moves stops."""
 _STEP_MS: Final = 15_000
 _LONGEST_SESSION_MS: Final = 300_000
 _MOST_EXAMPLES: Final = 3
@@ -51,13 +52,14 @@ class _Candidate(NamedTuple):
     says: Callable[[Period, Cost, str], tuple[str, tuple[str, ...]]]
 
 
-def advise(life: Life, since_ms: int | None = None, until_ms: int | None = None) -> list[Saving]:
-    """Return what would have saved something in a period, the best first."""
-    period = period_of(life, since_ms, until_ms)
-    before = total(each.cost for each in was(period))
+def advise(period: Period, before: Cost) -> list[Saving]:
+    """Return what would have saved something in a period, the best first. ``before`` is what the period has cost."""
     found = []
     for candidate in _candidates(period):
-        after, _ = would_have_been(period, candidate.question.assignor, candidate.question.membership)
+        altered = alter(period.turns, candidate.question.membership, period.anchor)
+        if candidate.question.assignor is None and not altered.saved:
+            continue
+        after = played(period, altered, candidate.question.assignor)
         saving = _saving(candidate, period, before, total(each.cost for each in after))
         if any(each > 0 for each in saving.gain):
             found.append(saving)
@@ -90,8 +92,8 @@ def _candidates(period: Period) -> Iterator[_Candidate]:
     yield _Candidate(f"delay of {duration_text(DELAY_MS)}", Question(None, Membership(delay_ms=DELAY_MS)), _of_joins)
     last = next((turn.generation.assignor for turn in reversed(period.turns) if turn.generation.members), "")
     in_force = RULES.get(last)
-    for name, rule in RULES.items():
-        if in_force is not None and name != last and rule.standstill is Standstill.MOVED:
+    for name in _ASSIGNORS if in_force is not None else ():
+        if name != last:
             yield _Candidate(name, Question(name), _of_assignor)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -22,11 +22,11 @@ from coordinator_server.pipeline.input.retries import ONCE, Retries
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, catalog_records
 from coordinator_server.pipeline.replay.group_timeline import unreadable
 from coordinator_server.whatif.advice import Saving, advise
-from coordinator_server.whatif.figures import Certainty, Cost
+from coordinator_server.whatif.figures import Certainty, Cost, total
 from coordinator_server.whatif.life import Life
 from coordinator_server.whatif.reader import LifeReader
 from coordinator_server.whatif.topics import TopicHistory
-from coordinator_server.whatif.verdict import Question, Verdict, judge
+from coordinator_server.whatif.verdict import assignors_of, missing_of, period_of, reproduce, was
 from protocol.errors import DecodeError
 
 AS_IT_WAS: Final = "as it was"
@@ -60,9 +60,9 @@ class Row(Struct, frozen=True):
     imbalance: int | None
     stopped: int | None
     standstill_ms: int | None
-    saved_rebalances: int
-    saved_needless: int
-    saved_standstill_ms: int | None
+    saved_rebalances: int = 0
+    saved_needless: int = 0
+    saved_standstill_ms: int | None = 0
     text: str = ""
 
 
@@ -111,17 +111,33 @@ def _topics(directory: str, catalog_to: int) -> TopicHistory:
 
 
 def _rows(shard: str, life: Life) -> list[Row]:
-    verdict = judge(life, Question())
-    if verdict.first_ms is None:
+    period = period_of(life, None, None)
+    generations = period.generations
+    if not generations:
         return []
-    rows = [_row(shard, verdict, AS_IT_WAS, Certainty.KNOWN, verdict.recorded)]
-    return [*rows, *(_row_of_saving(shard, verdict, saving) for saving in advise(life))]
+    before, found = total(each.cost for each in was(period)), reproduce(generations)
+    row = Row(
+        group=life.group_id,
+        shard=shard,
+        assignors=", ".join(assignors_of(generations)),
+        first_ms=generations[0].at_ms,
+        last_ms=generations[-1].at_ms,
+        generations=found.generations,
+        reproduced=found.same,
+        missing=sum(each.last - each.first + 1 for each in missing_of(life, generations)),
+        rule=AS_IT_WAS,
+        certainty=Certainty.KNOWN,
+        **_figures(before),
+    )
+    return [row, *(_row_of_saving(row, saving) for saving in advise(period, before))]
 
 
-def _row_of_saving(shard: str, verdict: Verdict, saving: Saving) -> Row:
-    row = _row(shard, verdict, saving.rule, saving.certainty, saving.cost)
+def _row_of_saving(row: Row, saving: Saving) -> Row:
     return replace(
         row,
+        rule=saving.rule,
+        certainty=saving.certainty,
+        **_figures(saving.cost),
         saved_rebalances=saving.rebalances,
         saved_needless=saving.needless,
         saved_standstill_ms=saving.standstill_ms,
@@ -129,23 +145,8 @@ def _row_of_saving(shard: str, verdict: Verdict, saving: Saving) -> Row:
     )
 
 
-def _row(shard: str, verdict: Verdict, rule: str, certainty: Certainty, cost: Cost) -> Row:
-    return Row(
-        group=verdict.group,
-        shard=shard,
-        assignors=", ".join(verdict.assignors),
-        first_ms=verdict.first_ms or 0,
-        last_ms=verdict.last_ms or 0,
-        generations=verdict.reproduced.generations,
-        reproduced=verdict.reproduced.same,
-        missing=sum(each.last - each.first + 1 for each in verdict.missing),
-        rule=rule,
-        certainty=certainty,
-        **{name: getattr(cost, name).value for name in Cost.__struct_fields__},
-        saved_rebalances=0,
-        saved_needless=0,
-        saved_standstill_ms=0,
-    )
+def _figures(cost: Cost) -> dict[str, Any]:
+    return {name: getattr(cost, name).value for name in Cost.__struct_fields__}
 
 
 def most_to_gain(rows: Sequence[Row], most: int) -> list[Row]:

@@ -31,13 +31,15 @@ class Question(Struct, frozen=True):
 class Reproduced(Struct, frozen=True):
     """Of how many generations the rule in force gives what was recorded. ``differ`` are the numbers of the others.
 
-    ``moved`` partitions have another owner in those. ``unknown`` counts generations by an assignor that is not known here.
+    In those, ``moved`` partitions have another owner; in ``as_balanced`` of them members have as many partitions as recorded,
+    though not the same members. ``unknown`` counts generations by an assignor that is not known here.
     """
 
     generations: int = 0
     same: int = 0
     differ: tuple[int, ...] = ()
     moved: int = 0
+    as_balanced: int = 0
     unknown: int = 0
 
 
@@ -63,6 +65,11 @@ class Period(NamedTuple):
     def before(self) -> Held:
         """What members had when the period began."""
         return self.anchor[0].assigned if self.anchor else {}
+
+    @property
+    def generations(self) -> list[Generation]:
+        """All generations of the turns."""
+        return [each for turn in self.turns for each in (turn.generation, *turn.follow_ups)]
 
 
 class Verdict(Struct, frozen=True):
@@ -92,37 +99,40 @@ def was(period: Period) -> list[Played]:
     return recorded(period.turns, period.before)
 
 
-def would_have_been(period: Period, assignor: str | None, membership: Membership) -> tuple[list[Played], Altered]:
-    """Return the period by other rules, and what they change about membership."""
-    altered = alter(period.turns, membership, period.anchor)
-    rule = None if assignor is None else RULES[assignor]
-    return play(altered.turns, rule, period.before, altered.certainty), altered
+def played(period: Period, altered: Altered, assignor: str | None) -> list[Played]:
+    """Return the period by other rules, of which those of membership have altered it. No assignor: those in force."""
+    return play(altered.turns, None if assignor is None else RULES[assignor], period.before, altered.certainty)
 
 
 def judge(life: Life, question: Question) -> Verdict:
     """Answer a question about a group."""
     period = period_of(life, question.since_ms, question.until_ms)
     before = was(period)
-    after, _ = would_have_been(period, question.assignor, question.membership)
+    after = played(period, alter(period.turns, question.membership, period.anchor), question.assignor)
     by_offset = {each.turn.generation.offset: each.cost for each in after}
-    generations = [each for turn in period.turns for each in (turn.generation, *turn.follow_ups)]
+    generations = period.generations
     return Verdict(
         group=life.group_id,
-        assignors=tuple(dict.fromkeys(each.assignor for each in generations if each.assignor)),
+        assignors=assignors_of(generations),
         first_ms=generations[0].at_ms if generations else None,
         last_ms=generations[-1].at_ms if generations else None,
         recorded=total(each.cost for each in before),
         what_if=total(each.cost for each in after),
         reproduced=reproduce(generations),
-        missing=tuple(_missing(life, generations)),
+        missing=tuple(missing_of(life, generations)),
         unreadable=life.unreadable,
         changes=tuple(_compared(each, by_offset.get(each.turn.generation.offset)) for each in before),
     )
 
 
+def assignors_of(generations: Sequence[Generation]) -> tuple[str, ...]:
+    """Return the assignors in the order in which they came."""
+    return tuple(dict.fromkeys(each.assignor for each in generations if each.assignor))
+
+
 def reproduce(generations: Sequence[Generation]) -> Reproduced:
     """Let the rule in force assign each generation again, from what it has got then."""
-    same = unknown = moved = 0
+    same = unknown = moved = as_balanced = 0
     differ = []
     for generation in generations:
         rule = RULES.get(generation.assignor)
@@ -137,12 +147,17 @@ def reproduce(generations: Sequence[Generation]) -> Reproduced:
         if other or lost:
             differ.append(generation.number)
             moved += max(other, lost)
+            as_balanced += _sizes(given) == _sizes(generation.assigned)
         else:
             same += 1
-    return Reproduced(same + len(differ), same, tuple(differ), moved, unknown)
+    return Reproduced(same + len(differ), same, tuple(differ), moved, as_balanced, unknown)
 
 
-def _missing(life: Life, generations: Sequence[Generation]) -> list[Missing]:
+def _sizes(held: Held) -> list[int]:
+    return sorted(map(len, held.values()))
+
+
+def missing_of(life: Life, generations: Sequence[Generation]) -> list[Missing]:
     """Return the generations without a record in a period."""
     if not generations:
         return []

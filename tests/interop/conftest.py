@@ -22,6 +22,11 @@ WITH_BOTH_PROTOCOLS = {
     "test_consumer_contract.py": ("confluent-kafka", "java", "franz-go"),
 }
 MOVING = "test_moving_shards.py"
+# What-if: for clients whose assignors are Kafka's by name.
+WHAT_IF = {
+    "test_what_if.py": ("confluent-kafka", "java", "franz-go", "kafka-python", "aiokafka"),
+    "test_what_if_scripts.py": ("confluent-kafka",),
+}
 # kafkajs joins again by itself when it finds another coordinator. sarama's commits do not tell errors.
 STEADY = ("java", "confluent-kafka", "franz-go", "aiokafka", "kafka-python")
 ALL_CLIENTS = (*FOREIGN, *CONSUMERS)
@@ -38,8 +43,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None if config.getoption("--clients") else True
     if collection_path.name in TOOLS:
         return None if "java" in _named_clients(config) else True
-    if collection_path.name in WITH_BOTH_PROTOCOLS:
-        return None if set(WITH_BOTH_PROTOCOLS[collection_path.name]) & set(_named_clients(config)) else True
+    able = (WITH_BOTH_PROTOCOLS | WHAT_IF).get(collection_path.name)
+    if able is not None:
+        return None if set(able) & set(_named_clients(config)) else True
     return None
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 
 _LEAST_CAPACITY = 16
+# Ids of members, some hundred bytes each.
+_HASHES = 4096
 
 
 def java_order(keys: Collection[str]) -> list[str]:
@@ -18,6 +21,7 @@ def java_order(keys: Collection[str]) -> list[str]:
     return sorted(keys, key=lambda key: _spread(java_hash(key)) & (capacity - 1))
 
 
+@lru_cache(_HASHES)
 def java_hash(text: str) -> int:
     """Return ``String.hashCode()``, as 32 bits without a sign."""
     value = 0

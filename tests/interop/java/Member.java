@@ -23,6 +23,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.RangeAssignor;
 import org.apache.kafka.clients.consumer.RoundRobinAssignor;
+import org.apache.kafka.clients.consumer.StickyAssignor;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -62,6 +63,7 @@ public final class Member {
             case "roundrobin" -> RoundRobinAssignor.class;
             case "cooperative-sticky" -> CooperativeStickyAssignor.class;
             case "range" -> RangeAssignor.class;
+            case "sticky" -> StickyAssignor.class;
             default -> options.get("is_cooperative").asBoolean() ? CooperativeStickyAssignor.class : RangeAssignor.class;
         };
         // In the newer protocol the server has these.

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
-from coordinator_server.whatif.advice import advise, duration_text
-from coordinator_server.whatif.figures import Certainty
-from coordinator_server.whatif.life import Generation
+from coordinator_server.whatif.advice import Saving, duration_text
+from coordinator_server.whatif.advice import advise as advise_on
+from coordinator_server.whatif.figures import Certainty, total
+from coordinator_server.whatif.life import Generation, Life
 from coordinator_server.whatif.rules import RULES, Situation
+from coordinator_server.whatif.verdict import period_of, was
 from tests.support.generations import START_MS, generation, life, member
 
 ALL = [member(f"{each}1", f"worker-{each}") for each in "abc"]
+
+
+def advise(life: Life, since_ms: int | None = None) -> list[Saving]:
+    period = period_of(life, since_ms, None)
+    return advise_on(period, total(each.cost for each in was(period)))
 
 
 def assigned(number: int, members: list, at_s: float, why: str = Why.MEMBER_LEFT, whom: str = "") -> Generation:
