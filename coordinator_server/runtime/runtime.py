@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, TypeVarTuple
 
 import structlog
 from msgspec.structs import replace
@@ -65,7 +65,7 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 Q = TypeVar("Q")
 Q_contra = TypeVar("Q_contra", contravariant=True)
-P = ParamSpec("P")
+Ts = TypeVarTuple("Ts")
 
 
 class WriteOperation(NamedTuple, Generic[S, Q_contra, R_co]):
@@ -179,10 +179,10 @@ class CoordinatorRuntime(Generic[S]):
             shard.deferred.add(DeferredEvent(shard.next_offset, reply, had_records, None, has_deadline))
             self._services.flusher.mark(shard, self._append_linger_ms)
 
-    def read(self, partition: int, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def read(self, partition: int, operation: Callable[[S, int, *Ts], R], /, *args: *Ts) -> R:
         """Run a read operation on the state at the high watermark and return its result. Raises CoordinatorError."""
         shard = self._active(partition)
-        return operation(shard.shard, shard.high_watermark, *args, **kwargs)
+        return operation(shard.shard, shard.high_watermark, *args)
 
     def state(self, partition: int) -> tuple[S, int] | None:
         """Return a shard and its high watermark, also while the lease is over; None if it is not loaded."""
@@ -210,14 +210,12 @@ class CoordinatorRuntime(Generic[S]):
         shard = self._active(partition)
         return list(shard.producers.active_at(shard.high_watermark))
 
-    def read_all(
-        self, name: str, operation: Callable[Concatenate[S, int, P], R], /, *args: P.args, **kwargs: P.kwargs
-    ) -> list[R | Refused]:
+    def read_all(self, name: str, operation: Callable[[S, int, *Ts], R], /, *args: *Ts) -> list[R | Refused]:
         """Run a read operation on every shard. A refusal or failure of one shard does not affect the others."""
         answers: list[R | Refused] = []
         for partition in sorted(self._contexts):
             try:
-                answers.append(self.read(partition, operation, *args, **kwargs))
+                answers.append(self.read(partition, operation, *args))
             except CoordinatorError as refused:
                 answers.append(Refused(refused.error))
             except Exception:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, TypeVarTuple
 
 import structlog
 
@@ -39,7 +39,7 @@ log = structlog.get_logger(__name__)
 
 Q = TypeVar("Q")
 R = TypeVar("R")
-P = ParamSpec("P")
+Ts = TypeVarTuple("Ts")
 
 PARTITION: Final = 0
 SHARD: Final = CATALOG_SHARD
@@ -75,7 +75,7 @@ class Catalog(Protocol):
     def version(self) -> int:
         """The number of records of the catalog's log that the answers here contain."""
 
-    def read(self, operation: Callable[Concatenate[CatalogShard, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def read(self, operation: Callable[[CatalogShard, int, *Ts], R], /, *args: *Ts) -> R:
         """Run a read operation of the shard on what is durable, and return its result.
 
         Raises CoordinatorError while the catalog loads, and while the lease is over.
@@ -138,17 +138,17 @@ class OwnCatalog:
         """The number of durable records. Raises CoordinatorError while the catalog loads."""
         return self.read(CatalogShard.version)
 
-    def read(self, operation: Callable[Concatenate[CatalogShard, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def read(self, operation: Callable[[CatalogShard, int, *Ts], R], /, *args: *Ts) -> R:
         """Run a read operation of the shard, also while the lease is over or another node has fenced this one: what the node does
         for itself then goes on. Raises CoordinatorError while the catalog loads.
         """
         try:
-            return self._runtime.read(PARTITION, operation, *args, **kwargs)
+            return self._runtime.read(PARTITION, operation, *args)
         except CoordinatorError:
             kept = self._runtime.state(PARTITION) or self._owned
             if kept is None or self._owned is None:
                 raise
-            return operation(*kept, *args, **kwargs)
+            return operation(*kept, *args)
 
     def family_version(self, family: RecordFamily) -> Hashable:
         """Return the offset after the last record of a family. Raises CoordinatorError while the catalog loads."""

@@ -12,7 +12,7 @@ catalog_feed.py transports the messages.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar, TypeVarTuple
 
 import structlog
 
@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 
 Q = TypeVar("Q")
 R = TypeVar("R")
-P = ParamSpec("P")
+Ts = TypeVarTuple("Ts")
 
 # Longer than the owner waits for a stuck loop by default, shorter than clients wait for an answer.
 ANSWER_S: Final = 10.0
@@ -126,9 +126,9 @@ class CatalogReplica:
         """The number of records that the visible image contains."""
         return self._known.next_offset
 
-    def read(self, operation: Callable[Concatenate[CatalogShard, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def read(self, operation: Callable[[CatalogShard, int, *Ts], R], /, *args: *Ts) -> R:
         """Run a read operation of the shard on what is known here."""
-        return operation(self._shard, self._known.at, *args, **kwargs)
+        return operation(self._shard, self._known.at, *args)
 
     def family_version(self, family: RecordFamily) -> Hashable:
         """Return the image, and the offset after the last record of a family: a new image may lack a removal that was compacted."""

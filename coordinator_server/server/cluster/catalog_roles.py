@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Hashable
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import TypeVar, TypeVarTuple
 
 import structlog
 
@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 Q = TypeVar("Q")
 R = TypeVar("R")
-P = ParamSpec("P")
+Ts = TypeVarTuple("Ts")
 
 
 class RoledCatalog:
@@ -160,9 +160,9 @@ class RoledCatalog:
         """The number of records of the catalog's log that the answers here contain."""
         return self._now.version
 
-    def read(self, operation: Callable[Concatenate[CatalogShard, int, P], R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def read(self, operation: Callable[[CatalogShard, int, *Ts], R], /, *args: *Ts) -> R:
         """Run a read operation of the shard here, or on what is known here."""
-        return self._now.read(operation, *args, **kwargs)
+        return self._now.read(operation, *args)
 
     def family_version(self, family: RecordFamily) -> Hashable:
         """Return a value that is different whenever the records of a family are, and after each change of the role."""
