@@ -31,7 +31,7 @@ run: with-run ## install what is needed and start the coordinator on LISTEN, wit
 	@echo "$$($(BIN)/coordinator-server --version); compiled (make wheel) it takes up to a third less of a processor for a request"
 	@echo "starting on $(LISTEN), log in $(DATA_DIR); stop with ctrl-C, or kill -9: acknowledged commits stay"
 	@echo "the page for a browser: its address is in the line that says that the server is ready"
-	@echo "next, in a second terminal: run one of the consumers of README.md three times"
+	@echo "next, in a second terminal: run the consumer of README.md three times"
 	@echo "and: make compact   (Spark compacts the log, while the server runs or not)"
 	@exec $(BIN)/coordinator-server serve --listen $(LISTEN) --data-dir $(DATA_DIR) --override topics=$(TOPICS) --override page.listener=$(PAGE) $(ARGS)
 

@@ -1,4 +1,4 @@
-"""The programs of README.md are what they say: run as they stand, side by side, through a kill of one of them and of the server."""
+"""The programs of docs/clients.md are what they say: run side by side, through a kill of one of them and of the server."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.interop.clients import CONSUMERS, ConfluentAdmin
 from tests.support.eventually import eventually
 from tests.support.server import ROOT, Server
 
-TRY_IT = (ROOT / "README.md").read_text().partition("\n## Try it\n")[2].partition("\n## ")[0]
-SECTIONS = {section.partition("\n")[0]: section for section in TRY_IT.split("\n### ")[1:]}
+CLIENTS = (ROOT / "docs" / "clients.md").read_text()
+SECTIONS = {section.partition("\n")[0]: section for section in CLIENTS.split("\n## ")[1:]}
 PROGRAMS = {
     title: code
     for title, section in SECTIONS.items()
@@ -127,9 +127,14 @@ def running(tmp_path: Path) -> Iterator[Running]:
 
 
 def test_there_is_a_program_for_every_library() -> None:
-    """README.md shows each client that the tests use, in about a dozen lines, and no program that is not run here."""
+    """docs/clients.md shows each client that the tests use, in about a dozen lines, and no program that is not run here;
+    README.md shows one of them.
+    """
     assert set(PROGRAMS) == {*CONSUMERS, TRANSACTION}
-    assert TRY_IT.count("```python\n") == len(PROGRAMS)
+    assert CLIENTS.count("```python\n") == len(PROGRAMS)
+    assert re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL) == [
+        PROGRAMS["confluent-kafka"]
+    ]
     assert all(len(code.splitlines()) <= 15 for code in PROGRAMS.values())
 
 
