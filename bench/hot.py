@@ -17,6 +17,7 @@ import argparse
 import asyncio
 import cProfile
 import gc
+import importlib
 import json
 import logging
 import pstats
@@ -74,6 +75,9 @@ PARTITIONS = 100
 FIRST_EPOCH = 2
 # Of share groups: each partition of each group has a state.
 SHARED = "shared"
+# A tree that --against names may not have these.
+STREAMS_KEY = 88
+STREAMS_PROPERTIES = {"group.streams.initial.rebalance.delay.ms": "0"}
 PROPERTIES = {
     "log.flush": "os",
     "group.initial.rebalance.delay.ms": "0",
@@ -156,6 +160,8 @@ class Client(asyncio.Transport):
             await asyncio.sleep(0.01)
         await self.ask(share_write(Member(group_id, "", 0), 20), 1)
         await self._join_share_group(f"{group_id}-share")
+        if STREAMS_KEY in APIS:
+            await self._join_streams_group(f"{group_id}-streams")
 
     async def _join_share_group(self, group_id: str) -> None:
         """Be the only member of a share group, with the partition, which is assigned when it has a state."""
@@ -165,6 +171,17 @@ class Client(asyncio.Transport):
             epoch = answer.member_epoch
             await asyncio.sleep(0.001)
         SHARE_EPOCHS[group_id] = epoch
+
+    async def _join_streams_group(self, group_id: str) -> None:
+        """Be the only member of a streams group, with a task for each partition."""
+        messages = importlib.import_module("protocol.messages.streams_group_heartbeat")
+        none: list[Any] = []
+        topology = messages.Topology(0, [messages.Subtopology("0", [TOPIC])])
+        request = messages.StreamsGroupHeartbeatRequest(group_id, group_id, 0, 0, None, None, 60_000, topology, none, none, none)
+        request.process_id = group_id
+        joined = await self.ask(request, 0)
+        assert joined.member_epoch == FIRST_EPOCH, joined
+        assert joined.active_tasks, joined
 
 
 TOPIC_IDS: dict[str, bytes] = {}
@@ -196,6 +213,13 @@ def share_heartbeat(member: Member) -> Message:
     return ShareGroupHeartbeatRequest(group_id, group_id, SHARE_EPOCHS[group_id])
 
 
+def streams_heartbeat(member: Member) -> Message:
+    messages = importlib.import_module("protocol.messages.streams_group_heartbeat")
+    group_id = f"{member.group_id}-streams"
+    request: Message = messages.StreamsGroupHeartbeatRequest(group_id, group_id, FIRST_EPOCH)
+    return request
+
+
 def _consumer_group(group_id: str) -> str:
     return f"{group_id}-consumer"
 
@@ -220,6 +244,7 @@ OPERATIONS: dict[str, tuple[int, int, Callable[[Member], Message | list[Message]
     "heartbeat": (4, 0, heartbeat),
     "consumer heartbeat": (1, 0, consumer_heartbeat),
     "share heartbeat": (1, 0, share_heartbeat),
+    "streams heartbeat": (0, 0, streams_heartbeat),
     "commit 1": (8, 1, lambda member: commit(member, 1)),
     "commit 10": (8, 10, lambda member: commit(member, 10)),
     "commit 100": (8, 100, lambda member: commit(member, 100)),
@@ -348,9 +373,12 @@ async def run(options: argparse.Namespace) -> dict[str, list[float]]:
     """Microseconds of every round by operation."""
     connections, window = SHAPES[options.shape]
     rounds: dict[str, list[float]] = {}
+    of_streams = STREAMS_PROPERTIES if STREAMS_KEY in APIS else {}
     with tempfile.TemporaryDirectory(prefix="hot-", dir=IN_MEMORY if IN_MEMORY.is_dir() else None) as directory:  # noqa: ASYNC240
         daemon = Daemon(
-            load(PROPERTIES | parse_overrides(options.property)), Path(directory), lambda failure: sys.exit(str(failure))
+            load(PROPERTIES | of_streams | parse_overrides(options.property)),
+            Path(directory),
+            lambda failure: sys.exit(str(failure)),
         )
         await daemon.start("127.0.0.1", 0)
         clients = [Client(daemon) for _ in range(connections)]

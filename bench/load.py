@@ -17,6 +17,12 @@ from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatReq
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.heartbeat import HeartbeatRequest
+from protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
 from protocol.messages.initialize_share_group_state import (
     InitializeShareGroupStateRequest,
     InitializeShareGroupStateResponse,
@@ -25,6 +31,12 @@ from protocol.messages.initialize_share_group_state import (
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from protocol.messages.read_share_group_state import ReadShareGroupStateRequest, ReadStateData
+from protocol.messages.streams_group_heartbeat import (
+    StreamsGroupHeartbeatRequest,
+    StreamsGroupHeartbeatResponse,
+    Subtopology,
+    Topology,
+)
 from protocol.messages.write_share_group_state import StateBatch, WriteShareGroupStateRequest, WriteStateData
 from tests.support.client import Client
 from tests.support.eventually import eventually
@@ -39,6 +51,8 @@ FIRST_EPOCH = 2
 # Of the state and of the leader of a share partition.
 SHARE_EPOCH = 1
 SESSION_TIMEOUT_MS = 1_800_000
+# The type of a group in requests about settings.
+GROUP_RESOURCE = 32
 ENTRY = struct.Struct("<IIII")
 
 
@@ -100,6 +114,51 @@ def _join_consumer_group(client: Client, member: Member) -> None:
 
 def _consumer_group(member: Member) -> str:
     return f"{member.group_id}-consumer"
+
+
+def streams_heartbeats(member: Member) -> Requests:
+    """A steady member of a streams group (KIP-1071), with a task for each partition; ``join_streams_group`` goes before it."""
+    return [(StreamsGroupHeartbeatRequest(_streams_group(member), member.member_id, FIRST_EPOCH), 0)]
+
+
+def join_streams_group(member: Member) -> Address:
+    """Have the member join a group of its own, which waits for nobody else. Return where the group lives."""
+    with Client(member.address) as client:
+        home = coordinator(client, _streams_group(member))
+        configs = [AlterableConfig("streams.initial.rebalance.delay.ms", 0, "0")]
+        resource = AlterConfigsResource(GROUP_RESOURCE, _streams_group(member), configs)
+        answer = client.ask(IncrementalAlterConfigsRequest([resource]), 1, IncrementalAlterConfigsResponse)
+        assert not answer.responses[0].error_code, answer
+    with Client(home, client_id="bench") as client:
+        # A broker takes a moment to know a setting.
+        eventually(lambda: _join_streams_group(client, member))
+    return home
+
+
+def _join_streams_group(client: Client, member: Member) -> bool:
+    """Return whether the member of a new group has its tasks at once. Otherwise the group is gone."""
+    group_id, member_id = _streams_group(member), member.member_id
+    topology = Topology(0, [Subtopology("0", [TOPIC])])
+    request = StreamsGroupHeartbeatRequest(
+        group_id,
+        member_id,
+        rebalance_timeout_ms=60_000,
+        topology=topology,
+        active_tasks=[],
+        standby_tasks=[],
+        warmup_tasks=[],
+        process_id=member_id,
+    )
+    answer = client.ask(request, 0, StreamsGroupHeartbeatResponse)
+    if answer.member_epoch == FIRST_EPOCH and answer.active_tasks:
+        return True
+    client.ask(StreamsGroupHeartbeatRequest(group_id, member_id, -1), 0, StreamsGroupHeartbeatResponse)
+    client.ask(DeleteGroupsRequest([group_id]), 2, DeleteGroupsResponse)
+    return False
+
+
+def _streams_group(member: Member) -> str:
+    return f"{member.group_id}-streams"
 
 
 def commits(partitions: int) -> Callable[[Member], Requests]:
@@ -180,6 +239,7 @@ def initialize_share_state(member: Member) -> Address:
 SCENARIOS: dict[str, Callable[[Member], Requests]] = {
     "heartbeat": heartbeats,
     "consumer heartbeat": consumer_heartbeats,
+    "streams heartbeat": streams_heartbeats,
     "commit 1": commits(1),
     "commit 10": commits(10),
     "commit 100": commits(100),
@@ -193,6 +253,7 @@ SCENARIOS: dict[str, Callable[[Member], Requests]] = {
 # What goes before a scenario: returns where its requests go.
 PREPARATIONS: dict[str, Callable[[Member], Address]] = {
     "consumer heartbeat": join_consumer_group,
+    "streams heartbeat": join_streams_group,
     **dict.fromkeys(("share write 1", "share write 20", "share read"), initialize_share_state),
 }
 

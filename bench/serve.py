@@ -40,6 +40,8 @@ GOALS = {
     ("heartbeat", "16x20"): 12,
     ("consumer heartbeat", "200x1"): 1.2,
     ("consumer heartbeat", "16x20"): 4,
+    ("streams heartbeat", "200x1"): 1.2,
+    ("streams heartbeat", "16x20"): 4,
     ("commit 1", "200x1"): 1.5,
     ("commit 1", "16x20"): 5,
     ("commit 10", "200x1"): 1.4,

@@ -18,7 +18,7 @@ GENERATED: Final = "protocol/generated/"
 TOPS: Final = ("bench", "coordinator_server", "examples", "protocol", "scripts", "tests")
 # Files that are longer, and how long they may be. To split one is welcome; a new one is not.
 LONGER: Final[dict[str, int]] = {
-    "bench/hot.py": 450,
+    "bench/hot.py": 475,
     "coordinator_server/runtime/runtime.py": 475,
     "coordinator_server/server/wire/connection.py": 470,
     "protocol/generate/decoding.py": 425,

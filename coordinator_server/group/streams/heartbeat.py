@@ -23,7 +23,7 @@ from coordinator_server.group.streams.context import StreamsContext
 from coordinator_server.group.streams.group import Configured, StreamsGroup, metadata_bytes, topology_bytes
 from coordinator_server.group.streams.leave import fence
 from coordinator_server.group.streams.member import NO_METADATA, NOT_GIVEN, StreamsGroupMember
-from coordinator_server.group.streams.membership import find_member, owned_tasks, refuse_if_full, says_otherwise
+from coordinator_server.group.streams.membership import find_member, has_missed_answer, owned_tasks, refuse_if_full
 from coordinator_server.group.streams.reconciliation import TaskGoal, reconcile
 from coordinator_server.group.streams.records import RECORDS
 from coordinator_server.group.streams.target import begin_delay, update_target
@@ -171,7 +171,7 @@ def _add_assignment(
         add_tasks(response, after)
         if after.metadata.user_endpoint is not None:
             group.endpoint_epoch += 1
-    elif request.member_epoch < before.member_epoch or (not before.is_revoking and says_otherwise(request, after)):
+    elif has_missed_answer(request, before):
         # Kafka's answer has none: what was given with a lost answer stays idle until the member's next assignment.
         add_tasks(response, after)
     if group.endpoint_epoch != request.endpoint_information_epoch:

@@ -92,14 +92,25 @@ def owned_tasks(request: StreamsGroupHeartbeatRequest) -> TaskAssignment | None:
     return TaskAssignment(*(read_tasks(kind or ()) for kind in kinds))
 
 
-def says_otherwise(request: StreamsGroupHeartbeatRequest, member: StreamsGroupMember) -> bool:
-    """Return whether the request says which tasks the member owns, and these are not those that it was given."""
+def has_missed_answer(request: StreamsGroupHeartbeatRequest, member: StreamsGroupMember) -> bool:
+    """Return whether the answer is lost that gave the member its tasks: it has the epoch before, or says that it has other tasks.
+
+    One that is to give up tasks may say so while it does. It has heard of nothing if it says that it has all of them.
+    """
+    if request.member_epoch < member.member_epoch:
+        return True
     owned = owned_tasks(request)
     if owned is None:
         return False
-    has = member.tasks.assigned
-    kinds = ((owned.active, {name: list(epochs) for name, epochs in has.active.items()}), (owned.standby, has.standby))
-    return any({name: tasks for name, tasks in said.items() if tasks} != given for said, given in kinds)
+    assigned, pending = member.tasks.assigned, member.tasks.pending_revocation
+    kinds = ((owned.active, assigned.active, pending.active), (owned.standby, assigned.standby, pending.standby))
+    if member.is_revoking:
+        return all(_as_set(said) == _as_set(has) | _as_set(lost) for said, has, lost in kinds)
+    return any(_as_set(said) != _as_set(has) for said, has, _ in kinds)
+
+
+def _as_set(tasks: Mapping[str, Collection[int]]) -> set[tuple[str, int]]:
+    return {(subtopology_id, partition) for subtopology_id, partitions in tasks.items() for partition in partitions}
 
 
 def _invalid(message: str) -> CoordinatorError:

@@ -26,13 +26,16 @@ def test_a_lost_answer_is_given_again(beats: StreamsBeats) -> None:
     assert first.active == owned
 
 
-def test_a_member_that_gives_tasks_up_is_told_them_once(beats: StreamsBeats) -> None:
-    """Until it has given them up it says that it has more than it was given."""
+def test_a_member_that_is_to_give_tasks_up_is_told_again(beats: StreamsBeats) -> None:
+    """If it says that it has all of them still. One that has begun to give them up has heard of it."""
     [first] = beats.joined("a")
-    beats.member("b").join()
     before = first.active
+    beats.member("b").join()
     told = first.beat().response.active_tasks
+    kept = first.active
 
+    assert told == [TaskIds("0", kept["0"])]
     first.active = before
-    assert told is not None
+    assert first.beat_with_tasks().response.active_tasks == told
+    first.active = {"0": before["0"][:-1]}
     assert first.beat_with_tasks().response.active_tasks is None
