@@ -37,6 +37,7 @@ from tests.differential.servers import (
     FEW_STREAMERS,
     LIMITS,
     OTHER_LIMITS,
+    PATIENT,
     UPDATES,
     Pair,
     policy,
@@ -147,9 +148,9 @@ def _pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 
 @pytest.fixture(scope="module")
-def stage(_pair: Pair, archive: Archive) -> Stage:
-    """The first life."""
-    return Stage(_pair.start(LIMITS), archive)
+def stage(_pair: Pair, archive: Archive, request: pytest.FixtureRequest) -> Stage:
+    """The first life. A file may have properties of its own."""
+    return Stage(_pair.start({**LIMITS, **getattr(request.module, "PROPERTIES", {})}), archive)
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +178,8 @@ def _second_life(_pair: Pair, stage: Stage, request: pytest.FixtureRequest) -> t
     }
     sequences = [script for script in _all_asked(request) if script.book in books]
     halves = Halves([*_asked(request, restarted()), *sequences], stage)
-    again = Stage(_pair.start({**OTHER_LIMITS, **FEW_CONSUMERS, **FEW_SHARERS, **FEW_STREAMERS, **UPDATES[1]}), stage.archive)
+    few = {**FEW_CONSUMERS, **FEW_SHARERS, **FEW_STREAMERS}
+    again = Stage(_pair.start({**OTHER_LIMITS, **few, **PATIENT, **UPDATES[1]}), stage.archive)
     halves.move_to(again)
     return again, halves
 

@@ -87,6 +87,10 @@ STREAMS: Final[Mapping[str, object]] = {
 # … in the second life, of share groups and of streams groups.
 FEW_SHARERS: Final[Mapping[str, object]] = {"group.share.max.size": 2}
 FEW_STREAMERS: Final[Mapping[str, object]] = {"group.streams.max.size": 2}
+# … in the second life, and where scripts wait for each other before it: no session ends meanwhile, however long that takes.
+PATIENT: Final[Mapping[str, object]] = {
+    f"group.{kind}.{name}session.timeout.ms": 30 * 60 * 1000 for kind in ("consumer", "share", "streams") for name in ("", "max.")
+}
 # How many updates of a share partition come between two snapshots in each of the first three lives.
 _UPDATES: Final = "share.coordinator.snapshot.update.records.per.snapshot"
 UPDATES: Final[tuple[Mapping[str, object], ...]] = tuple({_UPDATES: count} for count in (500, 1, 0))
@@ -173,8 +177,9 @@ class Pair:
         """Start ours, or start it again, with these properties, and the broker when it is wanted."""
         is_first, self._has_begun = not self._has_begun, True
         if not is_first:
-            self._broker.__exit__()
+            # A broker takes its time, in which sessions would end here alone.
             self._ours.stop()
+            self._broker.__exit__()
         limits = {**TRANSACTIONS, **CONSUMERS, **SHARES, **STREAMS, **UPDATES[0], **WARM, **limits}
         self._ours.overrides = {**limits, **PARTITIONS, "log.flush": "os"}
         self._ours.start()

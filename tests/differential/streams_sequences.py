@@ -11,6 +11,7 @@ from random import Random
 from typing import Final
 
 LENGTH: Final = 40
+PATIENCE_MS: Final = 1_800_000
 RESTART: Final = "restart"
 _MEMBERS: Final = "ABCDE"
 _OWN: Final = "own-a"
@@ -159,12 +160,19 @@ def restarted_streams_sequence(seed: int) -> list[str]:
     """The lines of a seed, with a restart in the middle.
 
     The group keeps an offset: one without any is deleted by the retention check as soon as it is empty,
-    and checks are frequent after the restart.
+    and checks are frequent after the restart. No member is removed meanwhile because it has tasks to give up.
     """
     drawn = Drawn(Random(seed))
     half = LENGTH // 2
     lines = [*drawn.first(), *_middle(drawn, half), RESTART, *_middle(drawn, half), *drawn.last()]
-    return ["X commit g t:2:1 member=simple", *(line for line in lines if line != "X delete g")]
+    return ["X commit g t:2:1 member=simple", *(_patient(line) for line in lines if line != "X delete g")]
+
+
+def _patient(line: str) -> str:
+    """Return the line with a longer rebalance timeout, if it has one or joins."""
+    if " process=" in line and " epoch=0 " in line:
+        return f"{line} rebalance={PATIENCE_MS}"
+    return line.replace("rebalance=30000", f"rebalance={PATIENCE_MS + 1}")
 
 
 def _middle(drawn: Drawn, length: int) -> list[str]:

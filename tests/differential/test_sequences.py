@@ -30,10 +30,13 @@ from tests.differential.scripts import (
     Script,
     Sequences,
 )
+from tests.differential.servers import PATIENT
 
 if TYPE_CHECKING:
     from tests.differential.conftest import Halves, Played
 
+# Sequences wait for each other before the restart: no session ends meanwhile.
+PROPERTIES: Final = PATIENT
 # A group has lost its offsets, and a transaction was aborted that had others:
 # the servers are apart by row 49 of docs/differences.md.
 ONLY_ABORTED: Final = "difference 49"
