@@ -13,11 +13,11 @@ from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.observed_directory import is_observed
 from coordinator_server.cli.output import complain
 from coordinator_server.cli.times import shown
-from coordinator_server.observe.end_offsets import EndOffsets
-from coordinator_server.observe.lag import WINDOW_MS, Lag, lags
-from coordinator_server.observe.verdicts import Verdict, of_group
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.data_dir import check_data_dir, durable
+from coordinator_server.pipeline.lag.end_offsets import EndOffsets
+from coordinator_server.pipeline.lag.lags import WINDOW_MS, Lag, lags
+from coordinator_server.pipeline.lag.verdicts import Verdict, of_group
 from coordinator_server.pipeline.locations import local_copy
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from coordinator_server.observe.verdicts import WINDOW, Commit, Verdict, add_commit, judge, of_group
+from coordinator_server.pipeline.lag.verdicts import WINDOW, Commit, Verdict, add_commit, judge, of_group
 
 OK, WARN, STOP, STALL, REWIND, ERR = (Verdict(each) for each in ("OK", "WARN", "STOP", "STALL", "REWIND", "ERR"))
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator_server.observe.commit_keys import Position, offset_of, position_of
-from coordinator_server.observe.end_offsets import DIRECTORY, EndOffsets, EndOffsetsWriter
-from coordinator_server.observe.lag import Commits
 from coordinator_server.observe.sampler import topics_in
-from coordinator_server.observe.verdicts import Commit
+from coordinator_server.pipeline.lag.commit_keys import Position, offset_of, position_of
+from coordinator_server.pipeline.lag.end_offsets import DIRECTORY, EndOffsets, EndOffsetsWriter
+from coordinator_server.pipeline.lag.lags import Commits
+from coordinator_server.pipeline.lag.verdicts import Commit
 from protocol.batch_builder import BatchBuilder
 from protocol.codec import encoder
 from protocol.control_records import ABORT, COMMIT
