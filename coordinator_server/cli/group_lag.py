@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable, Iterator
-from itertools import groupby
-from operator import attrgetter
+
+from msgspec.structs import asdict
 
 from coordinator_server.cli.answers import Answer, Row, print_answer
 from coordinator_server.cli.engines import retries_of
@@ -15,9 +14,8 @@ from coordinator_server.cli.output import complain
 from coordinator_server.cli.times import shown
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.data_dir import check_data_dir, durable
-from coordinator_server.pipeline.lag.end_offsets import EndOffsets
-from coordinator_server.pipeline.lag.lags import WINDOW_MS, Lag, lags
-from coordinator_server.pipeline.lag.verdicts import Verdict, of_group
+from coordinator_server.pipeline.lag.end_offsets import EndOffsets, read_samples
+from coordinator_server.pipeline.lag.lags import WINDOW_MS, GroupLag, Lag, group_lags, lags
 from coordinator_server.pipeline.locations import local_copy
 
 
@@ -30,9 +28,9 @@ def run(options: argparse.Namespace) -> int:
             if not is_observed(data_dir):
                 raise CannotRun(f"{data_dir} is a server's directory, whose topics have no messages: there is no lag")
             upto = durable(data_dir, retries_of(options))
-            ends = EndOffsets(data_dir, time.time_ns() // 1_000_000 - WINDOW_MS)
+            ends = EndOffsets(read_samples(data_dir, time.time_ns() // 1_000_000 - WINDOW_MS))
             found = lags(data_dir, upto, ends, options.group)
-            rows = [_row(each) for each in found] if options.group else [_group(*each) for each in _by_group(found)]
+            rows = [_row(each) for each in (found if options.group else group_lags(found))]
     except CannotRun as error:
         return complain(error, 2)
     except (PipelineError, OSError) as error:
@@ -44,42 +42,5 @@ def run(options: argparse.Namespace) -> int:
     return print_answer(form, Answer(rows, empty="no group has committed an offset", notes=notes, failed=bool(missing)))
 
 
-def _row(lag: Lag) -> Row:
-    return {
-        "group": lag.group,
-        "topic": lag.topic,
-        "partition": lag.partition,
-        "offset": lag.offset,
-        "end_offset": lag.end_offset,
-        "lag": lag.lag,
-        "lag_s": lag.lag_s,
-        "verdict": str(lag.verdict),
-        "reason": lag.reason,
-    }
-
-
-def _by_group(found: Iterable[Lag]) -> Iterator[tuple[str, list[Lag]]]:
-    """Return the lags of each group: they come together, because a group is in one shard."""
-    for group, of in groupby(found, key=attrgetter("group")):
-        yield group, list(of)
-
-
-def _group(group: str, of: list[Lag]) -> Row:
-    """Return the row of a group: its sums, and the partition that is worst."""
-    known = [each.lag for each in of if each.lag is not None]
-    verdict = of_group(each.verdict for each in of)
-    return {
-        "group": group,
-        "partitions": len(of),
-        "lag": sum(known) if known else None,
-        "lag_s": max((each.lag_s for each in of if each.lag_s is not None), default=None),
-        "verdict": str(verdict),
-        "worst": worst_of(of) if verdict is not Verdict.OK else None,
-    }
-
-
-def worst_of(of: list[Lag]) -> str:
-    """Return the partition of a group that has the worst verdict, with its reason."""
-    rank = {"STOP": 3, "STALL": 3, "REWIND": 3, "WARN": 2}
-    worst = max(of, key=lambda each: (rank.get(each.verdict, 0), each.lag or 0))
-    return f"{worst.topic}-{worst.partition} {worst.verdict}: {worst.reason}"
+def _row(lag: Lag | GroupLag) -> Row:
+    return asdict(lag) | {"verdict": str(lag.verdict)}

@@ -1,7 +1,8 @@
-"""Make an index of all groups beside the log, or bring it up to date: "groups why", "at" and "owners" answer at once.
+"""Make an index beside the log, or bring it up to date: "groups why", "at" and "owners" answer at once.
 
 Without an index they read the whole log of the group's shard. With one they read the index, and of the log
-only what is newer: they say the same, however old it is. It is the directory "index" in --data-dir. It
+only what is newer: they say the same, however old it is. The index also has what the page shows of all
+groups: clients, transactions, share partitions, lag. It is the directory "index" in --data-dir. It
 is made from the log alone, so it may be removed at any time, and is in no backup. The server may run or
 not; nothing is sealed. "pipeline index --every 1m" keeps it up to date.
 """

@@ -20,8 +20,9 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import LogStore
 from coordinator_server.observe.directory import ObservedDirectory
+from coordinator_server.observe.end_offsets import EndOffsetsWriter
 from coordinator_server.pipeline.lag.commit_keys import position_of
-from coordinator_server.pipeline.lag.end_offsets import UNKNOWN, EndOffsetsWriter
+from coordinator_server.pipeline.lag.end_offsets import UNKNOWN
 from protocol.record_batch import iter_records, read_header
 
 log = structlog.get_logger(__name__)

@@ -7,6 +7,16 @@
     pieces      the records of the last chunk of each group, which grows
     moments     the offset of each first record that is later than all before it
 
+and what has a page of its own in ``tables/``:
+
+    minutes                            the activity of groups
+    members, memberships               clients in groups: the present ones of each group, and all over time
+    transactional_ids, transactions    the state of each id, and its transactions
+    group_writes                       what transactions that have ended in a shard of groups wrote there
+    share_partitions, share_minutes    the state of each share partition, and how it was
+    samples, end_offsets, sample_files the samples, the ends of topics in them, and how far each file was taken
+    positions, group_lags              the last commits of each position, and the lag of each group
+
 One process writes, under the lock beside the database; any number read meanwhile (WAL). Each transaction has the records of some
 batches and the position after them. It may be lost to a power failure, and is written again then.
 """
@@ -22,7 +32,7 @@ from typing import Final
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.job_lock import job_lock
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """The format of the tables, and of the structs in them. An index of another one is made again."""
 DATABASE: Final = "index.sqlite"
 LOCK: Final = "index.lock"
@@ -32,7 +42,7 @@ CREATE TABLE source (identity TEXT NOT NULL);
 CREATE TABLE shards (
     shard INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, begins_at INTEGER NOT NULL, next_offset INTEGER NOT NULL,
     latest_ms INTEGER NOT NULL, last_base INTEGER NOT NULL, last_crc INTEGER NOT NULL, place TEXT NOT NULL,
-    lost_to INTEGER NOT NULL, producers BLOB NOT NULL);
+    lost_to INTEGER NOT NULL, unreadable INTEGER NOT NULL, producers BLOB NOT NULL, open_commits BLOB NOT NULL);
 CREATE TABLE groups (group_no INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, shard INTEGER NOT NULL);
 CREATE TABLE chunks (
     group_no INTEGER NOT NULL, chunk INTEGER NOT NULL, start_offset INTEGER NOT NULL, bytes_limit INTEGER NOT NULL,
@@ -46,6 +56,44 @@ CREATE TABLE pieces (piece INTEGER PRIMARY KEY, group_no INTEGER NOT NULL, size 
 CREATE INDEX pieces_of_group ON pieces (group_no);
 CREATE TABLE moments (shard INTEGER NOT NULL, first_ms INTEGER NOT NULL, pairs BLOB NOT NULL, PRIMARY KEY (shard, first_ms))
     WITHOUT ROWID;
+CREATE TABLE minutes (
+    group_no INTEGER NOT NULL, minute INTEGER NOT NULL, commits INTEGER NOT NULL, others INTEGER NOT NULL,
+    PRIMARY KEY (group_no, minute)) WITHOUT ROWID;
+CREATE TABLE members (group_no INTEGER PRIMARY KEY, state BLOB NOT NULL);
+CREATE TABLE memberships (
+    client_id TEXT NOT NULL, client_host TEXT NOT NULL, group_no INTEGER NOT NULL, since_offset INTEGER NOT NULL,
+    since_ms INTEGER NOT NULL, until_offset INTEGER, until_ms INTEGER, most INTEGER NOT NULL,
+    PRIMARY KEY (client_id, client_host, group_no, since_offset)) WITHOUT ROWID;
+CREATE TABLE transactional_ids (id_no INTEGER PRIMARY KEY, id TEXT UNIQUE NOT NULL, shard INTEGER NOT NULL, last BLOB);
+CREATE TABLE transactions (
+    id_no INTEGER NOT NULL, begun_offset INTEGER NOT NULL, begun_ms INTEGER NOT NULL, decided_ms INTEGER, ended_offset INTEGER,
+    ended_ms INTEGER, outcome TEXT NOT NULL, reason TEXT NOT NULL, producer_id INTEGER NOT NULL, producer_epoch INTEGER NOT NULL,
+    partitions TEXT NOT NULL, client_id TEXT NOT NULL, client_host TEXT NOT NULL,
+    PRIMARY KEY (id_no, begun_offset)) WITHOUT ROWID;
+CREATE INDEX transactions_by_time ON transactions (begun_ms);
+CREATE INDEX open_transactions ON transactions (id_no) WHERE ended_offset IS NULL;
+CREATE TABLE group_writes (
+    producer_id INTEGER NOT NULL, first_ms INTEGER NOT NULL, shard INTEGER NOT NULL, group_no INTEGER NOT NULL,
+    first_offset INTEGER NOT NULL, last_ms INTEGER NOT NULL, offsets INTEGER NOT NULL, ended_offset INTEGER NOT NULL,
+    ended_ms INTEGER NOT NULL, is_committed INTEGER NOT NULL,
+    PRIMARY KEY (producer_id, first_ms, shard, group_no, first_offset)) WITHOUT ROWID;
+CREATE TABLE share_partitions (
+    share_no INTEGER PRIMARY KEY, shard INTEGER NOT NULL, group_id TEXT NOT NULL, topic_id BLOB NOT NULL,
+    partition INTEGER NOT NULL, changed_ms INTEGER, start_offset INTEGER, in_flight INTEGER, acknowledged INTEGER,
+    archived INTEGER, most_deliveries INTEGER, oldest_ms INTEGER, kept BLOB,
+    UNIQUE (group_id, topic_id, partition));
+CREATE TABLE share_minutes (
+    share_no INTEGER NOT NULL, minute INTEGER NOT NULL, start_offset INTEGER, in_flight INTEGER, acknowledged INTEGER,
+    archived INTEGER, most_deliveries INTEGER, oldest_ms INTEGER, PRIMARY KEY (share_no, minute)) WITHOUT ROWID;
+CREATE TABLE sample_files (day TEXT PRIMARY KEY, size INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE samples (at_ms INTEGER PRIMARY KEY);
+CREATE TABLE end_offsets (topic TEXT NOT NULL, at_ms INTEGER NOT NULL, ends BLOB NOT NULL, PRIMARY KEY (topic, at_ms))
+    WITHOUT ROWID;
+CREATE TABLE positions (
+    group_no INTEGER NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL, newest INTEGER NOT NULL, commits BLOB NOT NULL,
+    PRIMARY KEY (group_no, topic, partition)) WITHOUT ROWID;
+CREATE TABLE group_lags (
+    group_no INTEGER PRIMARY KEY, partitions INTEGER NOT NULL, lag INTEGER, lag_s REAL, verdict TEXT NOT NULL, worst TEXT);
 """
 
 

@@ -12,12 +12,13 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from coordinator_server.kinds import GROUPS
+from coordinator_server.kinds import topic_of
 from coordinator_server.log.jobs import InputFile, JobShard
 from coordinator_server.log.opening import identity_of, job_shards
 from coordinator_server.pipeline.index.chunk import CHUNK_BYTES
 from coordinator_server.pipeline.index.database import open_to_write, size_of
-from coordinator_server.pipeline.index.writer import IndexWriter, Position
+from coordinator_server.pipeline.index.shard_row import Position
+from coordinator_server.pipeline.index.writer import TOPICS, IndexWriter
 from coordinator_server.pipeline.input.data_dir import durable
 from coordinator_server.pipeline.input.files import read_batches
 from coordinator_server.pipeline.input.retries import ONCE, Retries
@@ -75,7 +76,7 @@ def update(
     """
     ends = durable(data_dir, retries) if ends is None else ends
     names = TopicNames(data_dir, ends.get(CATALOG_SHARD, 0))
-    shards = [shard for shard in job_shards(data_dir) if shard.name.rpartition("-")[0] == GROUPS.topic]
+    shards = [shard for shard in job_shards(data_dir) if topic_of(shard.name) in TOPICS]
     done = Updated()
     progress.start(len(shards))
     try:
@@ -86,6 +87,7 @@ def update(
                 done.shards += 1
                 progress.advance(done.shards, done.records)
             writer.flush()
+            writer.take_samples(data_dir)
             done.size = size_of(database)
     finally:
         progress.stop()

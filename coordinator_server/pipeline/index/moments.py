@@ -52,6 +52,15 @@ def offset_after(database: sqlite3.Connection, shard: int, at_ms: int) -> int | 
     return None
 
 
+def moment_at(database: sqlite3.Connection, shard: int, offset: int) -> int | None:
+    """Return the time (ms) from which on a shard has the records at an offset and behind it; None if the index has none."""
+    for (pairs,) in database.execute("SELECT pairs FROM moments WHERE shard = ? ORDER BY first_ms", (shard,)):
+        found = next((moment.at_ms for moment in _decoded(pairs) if moment.offset >= offset), None)
+        if found is not None:
+            return found
+    return None
+
+
 def _decoded(pairs: bytes) -> Iterator[Moment]:
     numbers = array("q")
     numbers.frombytes(zlib.decompress(pairs))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from coordinator_server.pipeline.index.chunk import Start, batches_of, events_of, owned_of, runs_of, start_of, unpacked
 from coordinator_server.pipeline.index.moments import offset_after
-from coordinator_server.pipeline.index.writer import Position
+from coordinator_server.pipeline.index.shard_row import Position
 from coordinator_server.pipeline.replay.group_events import Event, RunState
 from coordinator_server.pipeline.replay.group_owners import Ownership
 from coordinator_server.pipeline.replay.group_timeline import GroupState

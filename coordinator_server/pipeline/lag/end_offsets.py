@@ -9,8 +9,8 @@ A line without a topic says that the sample is complete. Each day begins with al
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -19,9 +19,10 @@ from msgspec import Struct
 
 DIRECTORY: Final = "end-offsets"
 UNKNOWN: Final = -1
-_FILE: Final = "end-offsets.jsonl"
-_DATE: Final = "date="
-_DAY_MS: Final = 86_400_000
+FILE: Final = "end-offsets.jsonl"
+DATE: Final = "date="
+_DAY: Final = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
+DAY_MS: Final = 86_400_000
 
 
 class Sample(Struct, frozen=True):
@@ -32,41 +33,14 @@ class Sample(Struct, frozen=True):
     end_offsets: list[int] | None = None
 
 
-class EndOffsetsWriter:
-    """Appends samples. One that is torn by a kill is a line that nobody can read, and is left out by readers."""
-
-    def __init__(self, data_dir: Path) -> None:
-        self._directory = data_dir / DIRECTORY
-        self._before: dict[str, list[int]] = {}
-        self._day = ""
-
-    def write(self, at_ms: int, ends: Mapping[str, Sequence[int]]) -> None:
-        """Append a sample. Raises OSError."""
-        day = datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
-        if day != self._day:
-            self._day, self._before = day, {}
-        now = {topic: list(offsets) for topic, offsets in ends.items()}
-        lines = [Sample(at_ms, topic, offsets) for topic, offsets in now.items() if self._before.get(topic) != offsets]
-        data = b"".join(msgspec.json.encode(line) + b"\n" for line in (*lines, Sample(at_ms)))
-        path = self._directory / f"{_DATE}{day}" / _FILE
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("a+b") as file:
-            end = file.seek(0, 2)
-            if end:
-                file.seek(end - 1)
-                data = data if file.read(1) == b"\n" else b"\n" + data
-            file.write(data)
-        self._before = now
-
-
 class EndOffsets:
-    """The samples of a directory, from the day of a moment on."""
+    """The ends of partitions over time, from samples in their order."""
 
-    def __init__(self, data_dir: Path, since_ms: int = 0) -> None:
+    def __init__(self, samples: Iterable[Sample]) -> None:
         # By partition: the times at which it had another end than before, and those ends.
         self._changes: dict[tuple[str, int], tuple[list[int], list[int]]] = {}
         self._sampled: list[int] = []
-        for sample in _samples(data_dir, since_ms):
+        for sample in samples:
             if sample.topic is None:
                 self._sampled.append(sample.at_ms)
                 continue
@@ -115,14 +89,40 @@ class EndOffsets:
         ends.append(end)
 
 
-def _samples(data_dir: Path, since_ms: int) -> Iterator[Sample]:
-    first = datetime.fromtimestamp(max(0, since_ms) / 1000, UTC).date().isoformat()
-    for path in sorted((data_dir / DIRECTORY).glob(f"{_DATE}*/{_FILE}")):
-        if path.parent.name.removeprefix(_DATE) < first:
-            continue
-        with path.open("rb") as lines:
-            for line in lines:
-                try:
-                    yield msgspec.json.decode(line, type=Sample)
-                except msgspec.DecodeError:
-                    continue
+def read_samples(data_dir: Path, since_ms: int = 0) -> Iterator[Sample]:
+    """Return the samples of a directory, from the day of a moment on, in order."""
+    first_ms = begin_of_day_ms(since_ms)
+    for day, path in sample_files(data_dir):
+        if day_ms(day) >= first_ms:
+            for sample, _ in samples_in(path):
+                yield sample
+
+
+def sample_files(data_dir: Path) -> list[tuple[str, Path]]:
+    """Return the days of which a directory has samples (``2026-11-24``), each with its file, in order."""
+    found = sorted((data_dir / DIRECTORY).glob(f"{DATE}{_DAY}/{FILE}"))
+    return [(path.parent.name.removeprefix(DATE), path) for path in found]
+
+
+def samples_in(path: Path, start: int = 0) -> Iterator[tuple[Sample, int]]:
+    """Return the samples of a file from a position on, each with the position after it: lines that are whole and can be read."""
+    with path.open("rb") as lines:
+        lines.seek(start)
+        for line in lines:
+            start += len(line)
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield msgspec.json.decode(line, type=Sample), start
+            except msgspec.DecodeError:
+                continue
+
+
+def day_ms(day: str) -> int:
+    """Return when a day begins, in ms."""
+    return round(datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp() * 1000)
+
+
+def begin_of_day_ms(at_ms: int) -> int:
+    """Return when the day of a moment begins, in UTC."""
+    return max(0, at_ms) // DAY_MS * DAY_MS

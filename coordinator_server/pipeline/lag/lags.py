@@ -6,9 +6,11 @@ nobody knows how far the partitions are.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final
 
 from msgspec import Struct
 
@@ -17,13 +19,14 @@ from coordinator_server.log.opening import identity_of, job_shards
 from coordinator_server.pipeline.input.files import batches_before, records_of
 from coordinator_server.pipeline.lag.commit_keys import Position, offset_of, position_of
 from coordinator_server.pipeline.lag.end_offsets import EndOffsets
-from coordinator_server.pipeline.lag.verdicts import Commit, Verdict, add_commit, judge
+from coordinator_server.pipeline.lag.verdicts import Commit, Made, Verdict, add_commit, judge, of_group
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.record_batch import BatchHeader
 
-WINDOW_MS = 3_600_000
+WINDOW_MS: Final = 3_600_000
 """Samples of so long ago are read: commits that are older have an unknown lag."""
+_RANKS: Final[Mapping[Verdict, int]] = {Verdict.STOP: 3, Verdict.STALL: 3, Verdict.REWIND: 3, Verdict.WARN: 2}
 
 
 class Lag(Struct, frozen=True):
@@ -43,7 +46,18 @@ class Lag(Struct, frozen=True):
     reason: str
 
 
-class _Change(NamedTuple):
+class GroupLag(Struct, frozen=True):
+    """The lag of a group: sums over its partitions, the largest ``lag_s``, and its worst partition, unless all are OK."""
+
+    group: str
+    partitions: int
+    lag: int | None
+    lag_s: float | None
+    verdict: Verdict
+    worst: str | None
+
+
+class Change(Struct, array_like=True):
     """A commit, or with None the end of one. ``record`` is its offset in the log of groups."""
 
     record: int
@@ -52,56 +66,74 @@ class _Change(NamedTuple):
     offset: int | None
 
 
-class Commits:
-    """The last commits of each position, from the batches of a shard in order. ``groups`` chooses; empty is all."""
+class Window(Struct):
+    """The last commits of a position, and the offset of the newest record that has counted. Without commits it has ended."""
 
-    def __init__(self, ends: EndOffsets, groups: Collection[str] = ()) -> None:
-        self.windows: dict[Position, list[Commit]] = {}
-        self._ends = ends
+    newest: int = -1
+    commits: list[Made] = []
+
+
+class Commits:
+    """The last commits of each position, from the batches of a shard in order. ``groups`` chooses; empty is all.
+
+    With ``going_on``, which it takes over, it goes on with what was committed in open transactions, by producer.
+    """
+
+    def __init__(self, groups: Collection[str] = (), going_on: dict[int, list[Change]] | None = None) -> None:
+        self.windows: dict[Position, Window] = {}
+        self.open: dict[int, list[Change]] = {} if going_on is None else going_on
         self._groups = groups
         self._raw = [each.encode() for each in groups]
-        self._open: dict[int, list[_Change]] = {}
-        self._newest: dict[Position, int] = {}
 
-    def take(self, data: bytes, position: int, header: BatchHeader) -> None:
-        """Take a verified batch. Raises DecodeError."""
+    def take(self, data: bytes, position: int, header: BatchHeader) -> list[Position]:
+        """Take a verified batch, and return the positions whose windows have changed. Raises DecodeError."""
         if header.is_control:
+            ended: list[Change] = []
             for record in records_of(data, position, header):
                 kind = control_type(record.key)
                 if kind in (ABORT, COMMIT):
-                    changes = self._open.pop(header.producer_id, [])
-                    self._apply(changes if kind == COMMIT else ())
-            return
+                    changes = self.open.pop(header.producer_id, [])
+                    ended += changes if kind == COMMIT else ()
+            return self._apply(ended)
         if self._raw and not header.compression:
             # Most batches of a shard are about other groups.
             end = position + header.size
             if all(data.find(each, position, end) < 0 for each in self._raw):
-                return
+                return []
         changes = list(self._changes(data, position, header))
         if header.is_transactional:
-            self._open.setdefault(header.producer_id, []).extend(changes)
-        else:
-            self._apply(changes)
+            self.open.setdefault(header.producer_id, []).extend(changes)
+            return []
+        return self._apply(changes)
 
-    def _changes(self, data: bytes, position: int, header: BatchHeader) -> Iterator[_Change]:
+    def window(self, where: Position) -> Window:
+        """Return the window of a position, which is made if it is not there."""
+        found = self.windows.get(where)
+        if found is None:
+            found = self.windows[where] = Window()
+        return found
+
+    def _changes(self, data: bytes, position: int, header: BatchHeader) -> Iterator[Change]:
         for record in records_of(data, position, header, with_headers=False):
             where = position_of(record.key)
             if where is not None and (not self._groups or where.group in self._groups):
                 offset = None if record.value is None else offset_of(record.value)
-                yield _Change(record.offset, where, record.timestamp, offset)
+                yield Change(record.offset, where, record.timestamp, offset)
 
-    def _apply(self, changes: Collection[_Change] | tuple[()]) -> None:
-        for record, where, at_ms, offset in changes:
-            if self._newest.get(where, -1) > record:
+    def _apply(self, changes: Iterable[Change]) -> list[Position]:
+        changed = []
+        for each in changes:
+            window = self.window(each.position)
+            if window.newest > each.record:
                 # Of two records the later one in the log counts, whenever its transaction ended.
                 continue
-            self._newest[where] = record
-            if offset is None:
-                self.windows.pop(where, None)
-                continue
-            end = self._ends.at(where.topic, where.partition, at_ms)
-            lag = None if end is None else max(0, end - offset)
-            add_commit(self.windows.setdefault(where, []), Commit(at_ms, offset, lag))
+            window.newest = each.record
+            changed.append(each.position)
+            if each.offset is None:
+                window.commits = []
+            else:
+                add_commit(window.commits, Made(each.at_ms, each.offset, each.at_ms))
+        return changed
 
 
 def lags(data_dir: Path, upto: Mapping[str, int], ends: EndOffsets, groups: Collection[str] = ()) -> Iterator[Lag]:
@@ -114,21 +146,45 @@ def lags(data_dir: Path, upto: Mapping[str, int], ends: EndOffsets, groups: Coll
     for shard in job_shards(data_dir):
         if shard.name in wanted or (not groups and topic_of(shard.name) == GROUPS.topic):
             end = upto.get(shard.name, 0)
-            commits = Commits(ends, groups)
+            commits = Commits(groups)
             for batch in batches_before(shard.compacted(end)[1], end):
                 commits.take(*batch)
             for where, window in sorted(commits.windows.items()):
-                yield _lag(where, window, ends)
+                if window.commits:
+                    yield lag_of(where, window.commits, ends)
 
 
-def _lag(where: Position, window: list[Commit], ends: EndOffsets) -> Lag:
+def lag_of(where: Position, made: Sequence[Made], ends: EndOffsets) -> Lag:
+    """Return the lag of a position whose last commits are known."""
     group, topic, partition = where
-    offset, as_of_ms = window[-1].offset, ends.last_ms
+    offset, as_of_ms = made[-1].offset, ends.last_ms
+    window = [Commit(each.at_ms, each.offset, _unread(ends.at(topic, partition, each.made_ms), each.offset)) for each in made]
     end = ends.at(topic, partition, as_of_ms)
-    lag = None if end is None else max(0, end - offset)
+    lag = _unread(end, offset)
     lag_s = 0.0 if lag == 0 else None
     if lag:
         written_ms = ends.written_ms(topic, partition, offset)
         lag_s = None if written_ms is None else round(max(0.0, as_of_ms - written_ms) / 1000, 1)
     judged = judge(window, lag, as_of_ms)
     return Lag(group, topic, partition, offset, end, lag, lag_s, judged.verdict, judged.reason)
+
+
+def _unread(end: int | None, offset: int) -> int | None:
+    return None if end is None else max(0, end - offset)
+
+
+def group_lags(found: Iterable[Lag]) -> Iterator[GroupLag]:
+    """Return the lags of groups. Those of one group have to come together, as they do from ``lags``: a group is in one shard."""
+    for group, lags_of_group in groupby(found, key=attrgetter("group")):
+        of = list(lags_of_group)
+        known = [each.lag for each in of if each.lag is not None]
+        verdict = of_group(each.verdict for each in of)
+        worst = max(of, key=lambda each: (_RANKS.get(each.verdict, 0), each.lag or 0))
+        yield GroupLag(
+            group,
+            len(of),
+            sum(known) if known else None,
+            max((each.lag_s for each in of if each.lag_s is not None), default=None),
+            verdict,
+            None if verdict is Verdict.OK else f"{worst.topic}-{worst.partition} {worst.verdict}: {worst.reason}",
+        )

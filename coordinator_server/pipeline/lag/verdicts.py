@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 WINDOW: Final = 10
 """The number of commits of a window: Burrow's ``intervals``."""
@@ -43,6 +43,17 @@ class Commit(NamedTuple):
     lag: int | None
 
 
+class Made(NamedTuple):
+    """A commit of which the lag is not known yet: the time that it has in its window, the offset, and when it was made."""
+
+    at_ms: int
+    offset: int
+    made_ms: int
+
+
+C = TypeVar("C", Commit, Made)
+
+
 class Judged(NamedTuple):
     """A verdict and its reason."""
 
@@ -50,7 +61,7 @@ class Judged(NamedTuple):
     reason: str
 
 
-def add_commit(window: list[Commit], commit: Commit) -> None:
+def add_commit(window: list[C], commit: C) -> None:
     """Add a commit to a window. One that comes fast replaces the one before, and has its time: otherwise no window would fill."""
     if window and commit.at_ms - window[-1].at_ms < MIN_DISTANCE_MS:
         window[-1] = commit._replace(at_ms=window[-1].at_ms)

@@ -51,7 +51,7 @@ Watch = Callable[[Message, Message | None, int], object]
 
 
 class LedgerState(Struct, array_like=True):
-    """All that a ledger knows between two batches. Whoever stores it counts its format (``index/store.py``)."""
+    """All that a ledger knows between two batches. Whoever stores it counts its format (``index/database.py``)."""
 
     offsets: dict[Position, int] = {}
     # The changes of open transactions: for each producer, the changes of each operation by position.

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.pipeline.states.share import ShareState
-from coordinator_server.share.share_partition import SharePartition
+from coordinator_server.share.share_partition import SharePartition, snapshot_key, snapshot_value
 from coordinator_server.share.state_batches import StateBatch, combine
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.share_records import ShareSnapshotKey, ShareSnapshotValue, ShareUpdateKey, ShareUpdateValue
@@ -54,6 +54,10 @@ class ShareSteps:
 
     def __init__(self) -> None:
         self._state = ShareState()
+
+    def begin(self, key: SharePartitionKey, state: SharePartition) -> None:
+        """Take the state of a share partition as it is before the next record."""
+        self._state.shard.replay(0, CoordinatorRecord(snapshot_key(key), snapshot_value(state)))
 
     def add(self, offset: int, record: CoordinatorRecord, *, is_kept: bool = False) -> ShareStep | None:
         """Take the next record, and return its step; None if it says nothing. ``is_kept`` is true for a record of a layer."""

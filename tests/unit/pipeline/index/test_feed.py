@@ -14,7 +14,7 @@ from coordinator_server.pipeline.index.answers import GroupHistory
 from coordinator_server.pipeline.index.database import open_to_write
 from coordinator_server.pipeline.index.feed import DIRECTORY, LogDiffers, Updated, batches_after, update, update_shard
 from coordinator_server.pipeline.index.period import Period
-from coordinator_server.pipeline.index.writer import Position
+from coordinator_server.pipeline.index.shard_row import Position
 from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.pipeline.progress import Progress
 from tests.support.index import CLUSTER, SHARD, assert_same, index_writer, make_directory

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coordinator_server.observe.end_offsets import EndOffsetsWriter
 from coordinator_server.observe.sampler import topics_in
 from coordinator_server.pipeline.lag.commit_keys import Position, offset_of, position_of
-from coordinator_server.pipeline.lag.end_offsets import DIRECTORY, EndOffsets, EndOffsetsWriter
-from coordinator_server.pipeline.lag.lags import Commits
-from coordinator_server.pipeline.lag.verdicts import Commit
+from coordinator_server.pipeline.lag.end_offsets import DIRECTORY, EndOffsets, read_samples
+from coordinator_server.pipeline.lag.lags import Commits, lag_of
+from coordinator_server.pipeline.lag.verdicts import Made
 from protocol.batch_builder import BatchBuilder
 from protocol.codec import encoder
 from protocol.control_records import ABORT, COMMIT
@@ -32,7 +33,7 @@ def sampled(data_dir: Path, *samples: tuple[int, list[int]]) -> EndOffsets:
     writer = EndOffsetsWriter(data_dir)
     for second, ends in samples:
         writer.write(START_MS + 1000 * second, {"orders": ends})
-    return EndOffsets(data_dir)
+    return EndOffsets(read_samples(data_dir))
 
 
 def test_ends_are_spread_between_two_samples(tmp_path: Path) -> None:
@@ -71,8 +72,8 @@ def test_topics_that_are_as_before_have_no_line(tmp_path: Path) -> None:
 
     files = sorted((tmp_path / DIRECTORY).glob("date=*/*.jsonl"))
     assert [len(path.read_bytes().splitlines()) for path in files] == [3, 2]
-    assert EndOffsets(tmp_path).last_ms == START_MS + DAY_MS
-    assert EndOffsets(tmp_path, START_MS + DAY_MS).at("orders", 0, START_MS) is None, "days before are not read"
+    assert EndOffsets(read_samples(tmp_path)).last_ms == START_MS + DAY_MS
+    assert EndOffsets(read_samples(tmp_path, START_MS + DAY_MS)).at("orders", 0, START_MS) is None, "days before are not read"
 
 
 def test_a_torn_line_is_left_out(tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ def test_a_torn_line_is_left_out(tmp_path: Path) -> None:
     ends = sampled(tmp_path, (30, [9]))
 
     assert ends.at("orders", 0, START_MS + 30_000) == 9
-    assert EndOffsets(tmp_path / "nothing").last_ms == -1
+    assert EndOffsets(read_samples(tmp_path / "nothing")).last_ms == -1
 
 
 def batch(second: int, offset: int | None, producer: int = -1, group: str = "g") -> bytes:
@@ -102,34 +103,44 @@ def marker(producer: int, kind: int) -> bytes:
     return builder.finish()
 
 
-def windows(tmp_path: Path, *batches: bytes, groups: tuple[str, ...] = ()) -> dict[Position, list[Commit]]:
-    commits = Commits(sampled(tmp_path, (0, [0, 100]), (60, [0, 160])), groups)
+def windows(*batches: bytes, groups: tuple[str, ...] = ()) -> dict[Position, list[int]]:
+    """The offsets of the last commits."""
+    commits = Commits(groups)
     for each in batches:
         commits.take(each, 0, read_header(each))
-    return commits.windows
+    return {where: [made.offset for made in window.commits] for where, window in commits.windows.items()}
 
 
 def test_a_commit_has_the_lag_of_its_time(tmp_path: Path) -> None:
-    found = windows(tmp_path, batch(0, 90), batch(30, 100), batch(60, 200), batch(90, 210))
+    """What is unread at the end of the samples, and was at the second commit, when no record was behind it."""
+    ends = sampled(tmp_path, (0, [0, 100]), (60, [0, 160]))
+    made = [
+        Made(START_MS + 1000 * second, offset, START_MS + 1000 * second) for second, offset in ((0, 90), (30, 130), (60, 150))
+    ]
 
-    assert [(each.offset, each.lag) for each in found[AT]] == [(90, 10), (100, 30), (200, 0), (210, None)]
+    found = lag_of(AT, made, ends)
+    assert (found.lag, found.lag_s, found.verdict) == (10, 10.0, "OK")
+    assert found.reason == "nothing was unread at a commit of the window"
+    assert lag_of(AT, made[::2], ends).reason == "the lag went from 10 to 10, and never down, in 2 commits"
+    unknown = lag_of(Position("g", "others", 0), made, ends)
+    assert (unknown.end_offset, unknown.lag, unknown.lag_s) == (None, None, None)
 
 
-def test_an_offset_that_is_deleted_has_no_lag(tmp_path: Path) -> None:
-    assert windows(tmp_path, batch(0, 90), batch(1, None)) == {}
+def test_an_offset_that_is_deleted_has_no_lag() -> None:
+    assert windows(batch(0, 90), batch(1, None)) == {AT: []}
 
 
-def test_in_a_transaction_the_marker_decides(tmp_path: Path) -> None:
+def test_in_a_transaction_the_marker_decides() -> None:
     """And of two records the later one in the log."""
-    found = windows(tmp_path, batch(0, 1), batch(2, 2, 7), batch(4, 3, 8), marker(8, ABORT), batch(6, 4), marker(7, COMMIT))
+    found = windows(batch(0, 1), batch(2, 2, 7), batch(4, 3, 8), marker(8, ABORT), batch(6, 4), marker(7, COMMIT))
 
-    assert [each.offset for each in found[AT]] == [1, 4]
-    later = windows(tmp_path, batch(0, 1), batch(2, 2), batch(4, 3, 7), marker(7, COMMIT))
-    assert [each.offset for each in later[AT]] == [1, 2, 3]
+    assert found[AT] == [1, 4]
+    later = windows(batch(0, 1), batch(2, 2), batch(4, 3, 7), marker(7, COMMIT))
+    assert later[AT] == [1, 2, 3]
 
 
-def test_only_chosen_groups(tmp_path: Path) -> None:
-    found = windows(tmp_path, batch(0, 1), batch(0, 1, group="h"), groups=("h",))
+def test_only_chosen_groups() -> None:
+    found = windows(batch(0, 1), batch(0, 1, group="h"), groups=("h",))
 
     assert [each.group for each in found] == ["h"]
 

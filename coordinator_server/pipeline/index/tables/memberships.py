@@ -1,0 +1,100 @@
+"""Which groups a client belonged to, and when: its memberships in all groups."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import msgspec
+
+from coordinator_server.pipeline.replay.memberships import Membership, Memberships, MembersState
+from protocol.fields import Message
+
+_STATES: Final = msgspec.msgpack.Decoder(MembersState)
+
+
+class GroupMembership(NamedTuple):
+    """A client in a group, between two moments in ms; ``until_ms`` is None if it is there still. ``most``: members at once."""
+
+    group: str
+    client_id: str
+    client_host: str
+    since_ms: int
+    until_ms: int | None
+    most: int
+
+
+class MembershipRows:
+    """Writes the memberships of groups. Groups are followed from where the database has them."""
+
+    def __init__(self) -> None:
+        self._groups: dict[int, Memberships] = {}
+        self._changed: set[int] = set()
+        self._ended: list[tuple[int, Membership]] = []
+
+    def add(
+        self,
+        database: sqlite3.Connection,
+        group_no: int,
+        records: Iterable[tuple[Message, Message | None]],
+        offset: int,
+        at_ms: int,
+    ) -> None:
+        """Take the records of a group in a batch that begins at an offset, those of committed offsets left out."""
+        found = self._groups.get(group_no)
+        if found is None:
+            row = database.execute("SELECT state FROM members WHERE group_no = ?", (group_no,)).fetchone()
+            found = self._groups[group_no] = Memberships(None if row is None else _STATES.decode(row[0]))
+        before = found.state.members
+        self._ended += ((group_no, each) for each in found.add(records, offset, at_ms))
+        if found.state.members is not before:
+            self._changed.add(group_no)
+
+    def flush(self, database: sqlite3.Connection) -> None:
+        """Write what has changed."""
+        for group_no, ended in self._ended:
+            _write(database, group_no, ended)
+        for group_no in self._changed:
+            found = self._groups[group_no]
+            for who in found.changed:
+                _write(database, group_no, found.of(who))
+            found.changed.clear()
+            database.execute("INSERT OR REPLACE INTO members VALUES (?, ?)", (group_no, msgspec.msgpack.encode(found.state)))
+        self._ended, self._changed = [], set()
+
+    def forget(self) -> None:
+        """Forget what is known of groups: their rows are gone."""
+        self._groups = {}
+
+
+def _write(database: sqlite3.Connection, group_no: int, found: Membership) -> None:
+    row = found.since_offset, found.since_ms, found.until_offset, found.until_ms, found.most
+    database.execute(
+        "INSERT OR REPLACE INTO memberships VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (found.client_id, found.client_host, group_no, *row),
+    )
+
+
+def memberships(
+    database: sqlite3.Connection,
+    *,
+    client_id: str | None = None,
+    group_id: str | None = None,
+    since_ms: int = 0,
+    until_ms: int = 2**62,
+    limit: int = -1,
+) -> list[GroupMembership]:
+    """Return the memberships of a client, in a group, or all, that overlap a time: the newest ``limit``, the last one first.
+
+    Only a client is looked up by key: with a group alone, or nothing, the table is read.
+    """
+    chosen = {"client_id": client_id, "g.id": group_id}
+    where = [f"{column} = ?" for column, value in chosen.items() if value is not None]
+    rows = database.execute(
+        "SELECT g.id, client_id, client_host, since_ms, until_ms, most FROM memberships m JOIN groups g ON g.group_no = m.group_no"
+        f" WHERE {' AND '.join([*where, 'since_ms <= ?', 'coalesce(until_ms, ?) >= ?'])}"
+        " ORDER BY since_ms DESC, g.id, client_host LIMIT ?",
+        (*(value for value in chosen.values() if value is not None), until_ms, until_ms, since_ms, limit),
+    )
+    return [GroupMembership(*row) for row in rows]
