@@ -16,6 +16,7 @@ import sys
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from tests.compatibility.life import PROPERTIES, answers, live, live_on
 from tests.support.server import ROOT, Server
@@ -49,7 +50,12 @@ def main() -> None:
                 archive.add(server.data_dir, "data", filter=_kept)
             server.start()
             found = answers(server.address)
-    (FORMATS / f"{options.name}.json").write_text(json.dumps(found, indent=1) + "\n")
+    (FORMATS / f"{options.name}.json").write_text(_lines(found))
+
+
+def _lines(found: dict[str, Any]) -> str:
+    """An answer a line."""
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(answer)}" for name, answer in found.items()) + "\n}\n"
 
 
 def _kept(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
