@@ -80,9 +80,10 @@ chaos: with-dev ## fifty programs with the client library freeze, die, leave and
 differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), the client library against one that demands TLS and SASL, share state that moves to this server and back, and `observe` on a broker with an eager cleaner; ARGS=--record records its answers
 	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py tests/interop/test_share_state_moves.py tests/interop/test_observe_kafka.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
-what-if: with-dev ## 10,000 random lives of groups (LIVES=N), played again by the rule that was in force: what was recorded comes out; then lives of real clients (CLIENTS=java,franz-go for some), and twenty scripts that they play by two rules
+what-if: with-dev ## 10,000 random lives of groups (LIVES=N), played again by the rule that was in force: what was recorded comes out; then lives of real clients (CLIENTS=java,franz-go for some), and twenty scripts that they play by two rules, with this server and with a real broker (Java and Maven)
 	@WHAT_IF_LIVES=$(or $(LIVES),10000) $(BIN)/python -m pytest -n auto -o faulthandler_timeout=0 tests/property/test_what_if.py $(ARGS)
 	@WHAT_IF_SCRIPTS=20 $(BIN)/python -m pytest -n0 tests/interop/test_what_if.py tests/interop/test_what_if_scripts.py --clients $(or $(CLIENTS),all) $(ARGS)
+	@WHAT_IF_SCRIPTS=20 $(BIN)/python -m pytest -n0 tests/interop/test_what_if_scripts.py --clients confluent-kafka --live $(ARGS)
 
 simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000) integers, then a fifth as many with several loops, with transactions, with programs that use the client library, with nodes that share a store (rows alone, and whole daemons), with share groups and with streams groups, and as many with consumer groups; on all cores; ARGS='4711 --history' for one integer
 	@$(BIN)/python -m tests.simulation $(if $(filter-out --%,$(firstword $(ARGS))),,--seeds $(or $(SEEDS),10000)) $(ARGS)

@@ -11,7 +11,7 @@ import msgspec
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.group_words import reason_words
 from coordinator_server.cli.log_actions import print_answer
-from coordinator_server.cli.observed_directory import say_what_is_missing
+from coordinator_server.cli.observed_directory import removed_to, say_what_is_missing
 from coordinator_server.cli.output import counted, note
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import shown
@@ -66,12 +66,12 @@ def _life(options: argparse.Namespace) -> Life:
     ends = durable(options.data_dir, retries_of(options))
     topics = TopicHistory(catalog_records(options.data_dir, ends.get(CATALOG_SHARD, 0)))
     history = GroupHistory(options.data_dir, options.group, note)
-    upto = ends.get(history.shard.name, 0)
+    upto, removed = ends.get(history.shard.name, 0), removed_to(options.data_dir).get(history.shard.name, 0)
 
     def read(batches: Batches, begins_at: int) -> Life:
         reader = LifeReader(topics, options.group)
         reader.add(batches, upto)
-        return reader.lives(begins_at).get(options.group, Life(options.group, [], []))
+        return reader.lives(max(begins_at, removed)).get(options.group, Life(options.group, [], []))
 
     return history.read(read, upto)
 

@@ -24,6 +24,16 @@ def refuse_observed(data_dir: Path) -> None:
         raise CannotRun(f"{data_dir} follows the cluster {cluster_id}: no server runs on it, ask that cluster with --bootstrap")
 
 
+def removed_to(data_dir: Path) -> dict[str, int]:
+    """Return the offset by shard before which the cluster had removed records before they were read. Raises LogError."""
+    if not is_observed(data_dir):
+        return {}
+    # Only such a directory needs it.
+    from coordinator_server.observe.facts import read_facts
+
+    return {name: facts.missing_to for name, facts in read_facts(data_dir).shards.items() if facts.missing}
+
+
 def say_what_is_missing(data_dir: Path, topic: str, shard: str | None = None) -> None:
     """Say which records of a topic, or of one shard, the cluster had removed before they were read. Raises LogError."""
     if not is_observed(data_dir):

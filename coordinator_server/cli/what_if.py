@@ -10,6 +10,7 @@ from typing import Final
 
 from coordinator_server.cli.engines import extra_needed, retries_of, spark_session
 from coordinator_server.cli.jobs import JobDone
+from coordinator_server.cli.observed_directory import removed_to
 from coordinator_server.cli.output import counted
 from coordinator_server.cli.table import columns
 from coordinator_server.pipeline.input.data_dir import check_data_dir
@@ -29,7 +30,7 @@ def job(options: argparse.Namespace) -> JobDone:
     data_dir = options.data_dir.absolute()
     check_data_dir(data_dir)
     started_s = time.monotonic()
-    tasks = tasks_of(data_dir, retries_of(options))
+    tasks = tasks_of(data_dir, retries_of(options), removed_to(data_dir))
     progress, size = progress_on(sys.stderr), sum(task.size for task in tasks)
     progress.start(len(tasks), size)
     try:

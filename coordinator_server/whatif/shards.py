@@ -5,7 +5,7 @@ The job runs in this process, or as tasks on Spark: a task is a shard, and its r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -33,12 +33,16 @@ AS_IT_WAS: Final = "as it was"
 
 
 class WhatIfTask(Struct, frozen=True):
-    """A shard, how far it is durable, and how far the catalog is. ``size`` are the bytes to read."""
+    """A shard, how far it is durable, and how far the catalog is. ``size`` are the bytes to read.
+
+    Records before ``removed_to`` are those that another cluster has left of more.
+    """
 
     directory: str
     upto: int
     catalog_to: int
     size: int
+    removed_to: int = 0
 
 
 class Row(Struct, frozen=True):
@@ -66,8 +70,9 @@ class Row(Struct, frozen=True):
     text: str = ""
 
 
-def tasks_of(data_dir: Path, retries: Retries = ONCE) -> list[WhatIfTask]:
+def tasks_of(data_dir: Path, retries: Retries = ONCE, removed_to: Mapping[str, int] | None = None) -> list[WhatIfTask]:
     """Return a task for each shard of groups that has records. Raises PipelineError, LogError."""
+    removed_to = {} if removed_to is None else removed_to
     ends = durable(data_dir, retries)
     catalog_to = ends.get(CATALOG_SHARD, 0)
     found = []
@@ -75,7 +80,7 @@ def tasks_of(data_dir: Path, retries: Retries = ONCE) -> list[WhatIfTask]:
         upto = ends.get(shard.name, 0)
         if topic_of(shard.name) == GROUPS.topic and upto:
             size = sum(Path(file.path).stat().st_size for file in shard.whole(upto)[1])
-            found.append(WhatIfTask(str(shard.place), upto, catalog_to, size))
+            found.append(WhatIfTask(str(shard.place), upto, catalog_to, size, removed_to.get(shard.name, 0)))
     return found
 
 
@@ -100,7 +105,7 @@ def rows_of(task: WhatIfTask) -> tuple[list[Row], int]:
         reader.add(batches_before(files, task.upto), task.upto)
     except DecodeError as error:
         raise unreadable(shard.name, error) from error
-    lives = reader.lives(0 if layer is None else layer.to_offset)
+    lives = reader.lives(max(task.removed_to, 0 if layer is None else layer.to_offset))
     return [row for life in lives.values() for row in _rows(shard.name, life)], reader.records
 
 

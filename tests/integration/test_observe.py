@@ -110,8 +110,9 @@ def test_the_log_is_the_clusters_byte_for_byte_through_every_kill(server: Server
 
     assert log_of(observed) == log_of(server.data_dir)
     assert topics(observed) == topics(server.data_dir)
-    words = ("groups", "why", GROUP, "--data-dir")
-    assert answer(*words, observed) == answer(*words, server.data_dir)
+    for action in ("why", "what-if"):
+        words = ("groups", action, GROUP, "--data-dir")
+        assert answer(*words, observed) == answer(*words, server.data_dir)
     facts = read_facts(observed)
     assert [each.missing for each in facts.shards.values()] == [0] * 3
     check_promoted(server, observed)
