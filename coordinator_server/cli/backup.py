@@ -15,6 +15,7 @@ from coordinator_server import __version__
 from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_no_wait_argument, retries_of
 from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.log_source import add_log_source
 from coordinator_server.cli.output import complain, counted, say, say_json
 from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.cli.times import shown
@@ -36,7 +37,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--data-dir", type=local_dir, required=True, metavar="DIR", help="the server's data directory")
+    add_log_source(parser, local_dir, "the server's data directory")
     parser.add_argument("--to", type=local_dir, required=True, metavar="DIR", help="the directory of the backup")
     parser.add_argument("--state-only", action="store_true", help="leave out the history that compaction has replaced")
     add_no_wait_argument(parser)

@@ -17,6 +17,7 @@ from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, retries_of, spark_session
 from coordinator_server.cli.jobs import JobDone, run_job
 from coordinator_server.cli.local_dir import location
+from coordinator_server.cli.log_source import add_log_source
 from coordinator_server.cli.output import counted
 from coordinator_server.cli.unread_directories import warn_of_unread
 from coordinator_server.pipeline.compact.engine import ShardResult
@@ -41,7 +42,7 @@ The spark engine needs the extra: pip install 'coordinator-server[spark]'. The e
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
-    parser.add_argument("--data-dir", type=location, required=True, metavar="DIR", help="the server's data directory")
+    add_log_source(parser, location, "the server's data directory")
     add_no_wait_argument(parser)
     add_engine_arguments(parser, python="slower, and needs no Spark and no Java", workers_see="DIR")
     add_own_arguments(parser)

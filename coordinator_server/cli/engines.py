@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from coordinator_server.cli.local_dir import location
+from coordinator_server.cli.log_source import add_log_source
 from coordinator_server.cli.output import note
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.retries import ONCE, RETRY_S, Retries
@@ -19,14 +20,8 @@ _EXTRA: Final = frozenset({"pyspark", "pyarrow", "numpy", "pandas", "py4j"})
 
 
 def add_log_argument(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Declare the directory to read: the server's, or a copy."""
-    parser.add_argument(
-        "--data-dir",
-        type=location,
-        required=required,
-        metavar="DIR",
-        help="the server's data directory, or the URL of a copy: s3://backup/data",
-    )
+    """Declare the log to read: the server's directory, a copy, or the store of nodes."""
+    add_log_source(parser, location, "the server's data directory, or the URL of a copy: s3://backup/data", required=required)
     add_no_wait_argument(parser)
 
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from coordinator_server.cli.actions import add_action, add_actions, add_common
 from coordinator_server.cli.answers import add_output_argument
 from coordinator_server.cli.cluster_command import add_cluster_action, add_cluster_arguments, refuse_both
-from coordinator_server.cli.engines import add_log_argument, add_no_wait_argument
+from coordinator_server.cli.engines import add_log_argument
 from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.offset_targets import add_target_arguments, topic_partitions
 from coordinator_server.cli.timelines import add_timeline_arguments
@@ -224,10 +224,9 @@ def _add_history(actions: Any) -> None:
     )
     add_output_argument(waiting)
     expiring = _add_group(add_action(actions, "expiring", "when the group's offsets expire, in its present state", EPILOG))
-    add_no_wait_argument(restore)
-    add_common(why, at)
+    add_common(why, at, restore)
     add_cluster_arguments(why)
-    add_common(restore, expiring, asks_server=True)
+    add_common(expiring, asks_server=True)
 
 
 def _add_group(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:

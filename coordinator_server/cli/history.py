@@ -22,7 +22,7 @@ from coordinator_server.cli.local_dir import location
 from coordinator_server.cli.output import complain, counted, say
 from coordinator_server.cli.times import MOMENT, past_ms
 from coordinator_server.cli.unread_directories import warn_of_unread
-from coordinator_server.log.opening import identity_of
+from coordinator_server.log.opening import identity_of, input_bytes
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.history.view_sql import DIALECTS, DUCKDB, VIEWS, view_sql
 from coordinator_server.pipeline.input.data_dir import check_data_dir
@@ -102,7 +102,7 @@ def _run(options: argparse.Namespace, data_dir: Path) -> JobDone:
     meta = identity_of(data_dir)
     with open_tables(options.out, meta.cluster_id) as output:
         found = new_records(data_dir, durable_in_order(data_dir, output.positions, retries_of(options)), output.positions)
-        size = sum(Path(part.file.path).stat().st_size for each in found for part in each.parts)
+        size = sum(input_bytes(part.file.path) for each in found for part in each.parts)
         progress = progress_on(sys.stderr)
         if options.engine == "python" or not found:
             result = write_history(found, output, run_here, progress, 1)

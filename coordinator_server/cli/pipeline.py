@@ -21,6 +21,7 @@ from coordinator_server.cli.answers import add_json_arguments
 from coordinator_server.cli.engines import add_engine_arguments, add_no_wait_argument, extra_needed, spark_session
 from coordinator_server.cli.jobs import Job, run_job
 from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.log_source import add_log_source
 from coordinator_server.cli.output import complain
 from coordinator_server.cli.schedule import run_on_schedule
 from coordinator_server.cli.times import duration_ms
@@ -48,7 +49,7 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("jobs", nargs="+", choices=tuple(JOBS), metavar="JOB", help="compact, history, verify, index or what-if")
-    parser.add_argument("--data-dir", type=local_dir, required=True, metavar="DIR", help="the server's data directory")
+    add_log_source(parser, local_dir, "the server's data directory")
     parser.add_argument("--out", type=local_dir, metavar="DIR", help="directory of tables; required for history and what-if")
     add_no_wait_argument(parser)
     add_engine_arguments(parser, python="one process, and needs no Java", workers_see="both")

@@ -17,6 +17,8 @@ from coordinator_server.log.storage import LOCAL, Storage
 JOURNALS: Final = "journal"
 LOCK: Final = ".lock"
 COMPACTION_LOCK: Final = ".compact.lock"
+LAYER_COPIES: Final = "layers"
+"""Where a node with a store has copies of layers."""
 SEGMENT_SUFFIX: Final = ".log"
 MARKS_SUFFIX: Final = ".marks"
 JOURNAL_SUFFIX: Final = ".journal"

@@ -5,6 +5,8 @@ nodes share (``postgresql``).
     open_log         a server's loop, in a directory
     take_for_loops   a supervisor, before its loops
     open_for_job     a job, on a log that no server has
+    job_shards       a job, on a log that may have a server, and so do its siblings; a log in a store has a path, too
+                     (``store_paths.py``)
     open_observed    what follows another cluster
     the rest         whose log it is, and who has it
 
@@ -13,21 +15,24 @@ What stands for the machine (files, threads, the journal's writer) comes from th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.kinds import partition_counts
+from coordinator_server.kinds import KINDS, kind_of, partition_counts
 from coordinator_server.log import directory, meta
 from coordinator_server.log.disk_share import DiskShare, disk_share
 from coordinator_server.log.errors import LogError, Unavailable, WrongDirectory
 from coordinator_server.log.file_locks import LocalLock, holder
-from coordinator_server.log.file_names import COMPACTION_LOCK, LOCK
-from coordinator_server.log.jobs import Holder, JobShard
-from coordinator_server.log.layers.cleanable import cleanable
-from coordinator_server.log.layers.job_shard import LocalJobShard, local_job_shards, unknown_shards
-from coordinator_server.log.layers.saved_files import identity_files, is_saved_name
+from coordinator_server.log.file_names import COMPACTION_LOCK, LAYER_COPIES, LOCK
+from coordinator_server.log.jobs import Cleanable, Holder, JobShard, SavedFile
+from coordinator_server.log.layers.cleanable import cleanable as local_cleanable
+from coordinator_server.log.layers.job_shard import LocalJobShard, local_job_shards
+from coordinator_server.log.layers.job_shard import unknown_shards as unknown_directories
+from coordinator_server.log.layers.saved_files import identity_files as local_identity_files
+from coordinator_server.log.layers.saved_files import is_saved_name
 from coordinator_server.log.local import LocalLogStore, LogOptions
 from coordinator_server.log.login_key import open_login_key
 from coordinator_server.log.members import Opened, Shared
@@ -36,12 +41,19 @@ from coordinator_server.log.repair.check import check
 from coordinator_server.log.repair.findings import Progress, Report
 from coordinator_server.log.repair.set_aside import Cut
 from coordinator_server.log.repair.set_aside import set_aside as carry_out
-from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId
+from coordinator_server.log.shards import LoopShards, ShardEnd, ShardId, shard_named
 from coordinator_server.log.storage import LOCAL, InheritedLock, Storage
 from coordinator_server.log.store import LogStore, Meta
+from coordinator_server.log.store_paths import StoreName, is_store, split_path
 from coordinator_server.log.write.journal_writer import Sync, Writer, make_writer
 from coordinator_server.log.write.segments import RESERVE_BYTES
 from coordinator_server.worker import Post, Worker
+
+if TYPE_CHECKING:
+    from coordinator_server.log.postgresql.job_log import JobLog
+    from coordinator_server.log.postgresql.job_shard import PostgresqlJobShard
+
+T = TypeVar("T")
 
 __all__ = [
     "IDENTITY",
@@ -65,10 +77,13 @@ __all__ = [
     "holder_of",
     "identity_files",
     "identity_of",
+    "input_bytes",
+    "input_file",
     "is_log",
     "is_saved_name",
     "job_shard",
     "job_shards",
+    "log_path",
     "make_writer",
     "open_for_job",
     "open_log",
@@ -77,6 +92,8 @@ __all__ = [
     "read_owners",
     "recover_dead_loop",
     "set_aside",
+    "store_ends",
+    "store_upkeep",
     "take_for_loops",
     "unknown_shards",
     "write_owners",
@@ -140,6 +157,7 @@ async def _open_store(data_dir: Path, config: Config) -> Opened:
     try:
         # Only a node loads the package.
         from coordinator_server.log.postgresql.address import Address
+        from coordinator_server.log.postgresql.layers import LayerCopies
         from coordinator_server.log.postgresql.log import open_postgresql_log
         from coordinator_server.log.postgresql.membership import PostgresqlMembership
     except ImportError as missing:
@@ -149,7 +167,8 @@ async def _open_store(data_dir: Path, config: Config) -> Opened:
     address.check()
     lock = _lock_directory_of_node(data_dir)
     try:
-        log = await open_postgresql_log(address, node_id=config.node_id, partitions=partition_counts(config.log))
+        copies = LayerCopies(LOCAL, f"{data_dir}/{LAYER_COPIES}")
+        log = await open_postgresql_log(address, node_id=config.node_id, partitions=partition_counts(config.log), copies=copies)
     except BaseException:
         lock.close()
         raise
@@ -248,17 +267,90 @@ def set_aside(data_dir: Path, shard: ShardId, from_offset: int, name: str) -> in
 
 def job_shards(data_dir: Path) -> list[JobShard]:
     """Return the shards of a log that have records, of known kinds, by topic and partition."""
+    if is_store(data_dir):
+        names = sorted(map(shard_named, _job_log(data_dir).ends()))
+        return [job_shard(data_dir / str(name)) for name in names if name.topic in KINDS]
     return list(local_job_shards(data_dir))
 
 
 def job_shard(place: Path | str) -> JobShard:
     """Return the shard at a place: that of a ``JobShard``, or the shard's name below that of its log."""
+    if is_store(place):
+        from coordinator_server.log.postgresql.job_shard import PostgresqlJobShard
+
+        return PostgresqlJobShard(_job_log(place), shard_named(split_path(place)[1]))
     return LocalJobShard(Path(place))
 
 
+def input_file(path: str) -> Path:
+    """Return a file of a shard that ``InputFile`` names, to be opened. One in a store is brought. Raises LogError, OSError."""
+    return _stored_file(path, lambda shard, name: shard.bring(name)) if is_store(path) else Path(path)
+
+
+def input_bytes(path: str) -> int:
+    """Return the size of such a file, without bringing all of it. Raises LogError, OSError."""
+    return _stored_file(path, lambda shard, name: shard.bytes_of(name)) if is_store(path) else Path(path).stat().st_size
+
+
+def log_path(data_dir: Path, config: Config) -> Path:
+    """Return the path of a server's log: that of its store, if it has one, or else its directory."""
+    cluster = config.cluster
+    if not cluster.store:
+        return data_dir
+    return StoreName(cluster.store, cluster.store_password, cluster.store_needs_standby).path
+
+
+def store_ends(data_dir: Path) -> dict[str, int]:
+    """Return the ends of the shards of a log in a store, at one moment: what is before them is durable, and does not change."""
+    return _job_log(data_dir).ends()
+
+
 def compaction_lock(data_dir: Path) -> Path:
-    """Return the file that one compaction at a time locks (flock)."""
+    """Return the file that one compaction at a time of a log in a directory locks (flock)."""
     return data_dir / COMPACTION_LOCK
+
+
+@contextmanager
+def store_upkeep(data_dir: Path) -> Iterator[None]:
+    """Be the one who makes layers of a log in a store. Raises LockedLog if another process does, LogError."""
+    upkeep = _job_log(data_dir).upkeep
+    upkeep.claim()
+    try:
+        yield
+    finally:
+        upkeep.leave()
+
+
+def cleanable(data_dir: Path) -> dict[str, Cleanable]:
+    """Return how much of each shard compaction would read, by name: from sizes alone."""
+    return _job_log(data_dir).cleanable() if is_store(data_dir) else local_cleanable(data_dir)
+
+
+def unknown_shards(data_dir: Path) -> list[str]:
+    """Return the names of shards that belong to no known kind."""
+    if is_store(data_dir):
+        return [name for name in _job_log(data_dir).ends() if kind_of(name) is None]
+    return unknown_directories(data_dir)
+
+
+def identity_files(data_dir: Path) -> Iterator[SavedFile]:
+    """Yield the files of a backup that say whose log it is."""
+    return _job_log(data_dir).identity_files() if is_store(data_dir) else local_identity_files(data_dir)
+
+
+def _job_log(path: Path | str) -> JobLog:
+    try:
+        from coordinator_server.log.postgresql.job_log import job_log
+    except ImportError as missing:
+        raise ConfigError(f"a store needs {missing.name}: pip install 'coordinator-server[postgresql]'") from None
+    return job_log(split_path(path)[0])
+
+
+def _stored_file(path: str, of: Callable[[PostgresqlJobShard, str], T]) -> T:
+    from coordinator_server.log.postgresql.job_shard import PostgresqlJobShard
+
+    shard, _, name = split_path(path)[1].partition("/")
+    return of(PostgresqlJobShard(_job_log(path), shard_named(shard)), name)
 
 
 def find_damage(data_dir: Path, progress: Progress) -> Report:
@@ -267,13 +359,13 @@ def find_damage(data_dir: Path, progress: Progress) -> Report:
 
 
 def is_log(data_dir: Path) -> bool:
-    """Return whether there is a log."""
-    return (data_dir / meta.NAME).is_file()
+    """Return whether there is a log. Of a store that is found out when it is read."""
+    return is_store(data_dir) or (data_dir / meta.NAME).is_file()
 
 
 def identity_of(data_dir: Path) -> Meta:
     """Return the identity of an existing log. Raises LogError, OSError."""
-    return meta.read_meta(LOCAL, str(data_dir))
+    return _job_log(data_dir).identity if is_store(data_dir) else meta.read_meta(LOCAL, str(data_dir))
 
 
 def check_unused(data_dir: Path) -> None:

@@ -147,6 +147,7 @@ COMMAND_LINES = [
     "restore --from {data} --data-dir {out}",
     "store push --data-dir {data} --store postgresql://127.0.0.1:1/{missing}",
     "store pull --data-dir {out} --store postgresql://127.0.0.1:1/{missing}",
+    "verify --store postgresql://127.0.0.1:1/{missing} --engine python",
     "shards list --data-dir {data}",
     "shards move {missing} --to 1 --data-dir {data}",
     "shards move --group {group} --to 0 --data-dir {data}",

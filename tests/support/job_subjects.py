@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
 from coordinator_server.log.jobs import JobShard
 from coordinator_server.log.layers.job_shard import LocalJobShard
+from coordinator_server.log.opening import job_shard, store_upkeep
+from coordinator_server.log.postgresql.job_log import job_log
 from coordinator_server.log.shards import Append, ShardId
+from coordinator_server.log.store_paths import StoreName, split_path
 from coordinator_server.pipeline.input.data_dir import offline_store
 from coordinator_server.pipeline.input.sealing import seal
 from protocol.record_batch import iter_batches
-from tests.support.log_subjects import Shared, submit
+from tests.support.log_subjects import Postgresql, Shared, submit
+from tests.support.postgresql import PostgresqlServer
 from tests.support.segments import Batch, encode, write_meta
 
 SHARD = ShardId("__consumer_offsets", 7)
@@ -83,3 +88,31 @@ class SharedDatabase:
         if end:
             (copies / f"{end:020d}.log").touch()
         return LocalJobShard(copies)
+
+
+class PostgresqlDatabase:
+    """A log in a real PostgreSQL. This process is the one that makes layers of it."""
+
+    def __init__(self, server: PostgresqlServer) -> None:
+        self.node = Postgresql(server)
+        self.path = StoreName(server.url(self.node.database)).path
+        self._upkeep = ExitStack()
+        self._upkeep.enter_context(store_upkeep(self.path))
+
+    def write(self, batches: list[Batch]) -> int:
+        at = self.node.store.end_offset(SHARD)
+        for batch in batches:
+            assert submit(self.node, Append(SHARD, 0, at, encode(batch))) == {}
+            at = self.node.store.end_offset(SHARD)
+        return int(at)
+
+    def seal(self) -> None:
+        """Nothing to do."""
+
+    def shard(self) -> JobShard:
+        return job_shard(self.path / str(SHARD))
+
+    def close(self) -> None:
+        self._upkeep.close()
+        job_log(split_path(self.path)[0]).close()
+        self.node.close()

@@ -85,5 +85,5 @@ def run(options: argparse.Namespace) -> int:
 
 def _as_text(options: argparse.Namespace, done: Copied, address: Address, seconds: float) -> str:
     sides = (options.data_dir, address.shown) if options.action == "push" else (address.shown, options.data_dir)
-    sums = f"{counted(done.shards, 'shard')}, {done.batches:,} batches, {done.bytes:,} bytes"
+    sums = f"{counted(done.shards, 'shard')}, {done.batches:,} batches, {done.bytes:,} bytes, {counted(done.layers, 'layer')}"
     return f"{sides[1]} has all of {sides[0]}: {sums}, digest {done.digest[:16]}, in {seconds:.1f} s"

@@ -137,8 +137,22 @@ def open_layer(shard_dir: Path, to_offset: int, storage: Storage = LOCAL) -> Lay
     """Return the layer at ``to_offset``. DamagedLog unless it is valid."""
     path = layer_path(shard_dir, to_offset)
     try:
-        manifest = msgspec.json.decode(read_file(storage, str(path / MANIFEST)), type=Manifest)
-    except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
+        raw = read_file(storage, str(path / MANIFEST))
+    except OSError as error:
+        raise DamagedLog(str(path / MANIFEST), 0, f"not a layer's manifest: {error}") from error
+    manifest = parse_manifest(raw, shard_dir, to_offset)
+    for entry in manifest.files:
+        if _size(storage, path / entry.name) != entry.size:
+            raise DamagedLog(str(path / entry.name), 0, f"not the file of {entry.size} bytes that the layer's manifest states")
+    return Layer(path, manifest, storage)
+
+
+def parse_manifest(raw: bytes, shard_dir: Path, to_offset: int) -> Manifest:
+    """Return the manifest of the layer at ``to_offset`` of a shard. DamagedLog if it is another one's, or names strange files."""
+    path = layer_path(shard_dir, to_offset)
+    try:
+        manifest = msgspec.json.decode(raw, type=Manifest)
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
         raise DamagedLog(str(path / MANIFEST), 0, f"not a layer's manifest: {error}") from error
     stated = (manifest.format, manifest.shard, manifest.from_offset, manifest.to_offset)
     if stated != (FORMAT, shard_dir.name, 0, to_offset):
@@ -147,9 +161,9 @@ def open_layer(shard_dir: Path, to_offset: int, storage: Storage = LOCAL) -> Lay
         if not _CHECKPOINT_NAME.fullmatch(entry.name):
             raise DamagedLog(str(path / MANIFEST), 0, f"{entry.name!r} is no name of a checkpoint's file")
     for entry in manifest.files:
-        if not SEGMENT_NAME.fullmatch(entry.name) or _size(storage, path / entry.name) != entry.size:
+        if not SEGMENT_NAME.fullmatch(entry.name):
             raise DamagedLog(str(path / entry.name), 0, f"not the file of {entry.size} bytes that the layer's manifest states")
-    return Layer(path, manifest, storage)
+    return manifest
 
 
 def newest_valid_layer(shard_dir: Path, upto: int | None = None, storage: Storage = LOCAL) -> Layer | None:

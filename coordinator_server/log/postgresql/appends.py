@@ -7,6 +7,8 @@
     resolve      UPDATE the resolutions, again and again until there is an answer. After it no earlier statement writes anything,
                  so the ends that it returns say what became of the rows
 
+A row is of the era that is the present one when the statement begins (upkeep.py).
+
 Shards come in the order of their numbers, so that two nodes wait for each other in one order.
 """
 
@@ -24,7 +26,7 @@ from coordinator_server.log.shards import ShardId
 _APPEND: Final = """
 WITH u AS (UPDATE shard SET next_offset = $5::bigint
   WHERE sid = $1::int AND epoch = $2::bigint AND resolution = $3::int AND next_offset = $4::bigint RETURNING sid)
-INSERT INTO log(era, sid, base_offset, next_offset, epoch, data) SELECT $7::smallint, sid, $4, $5, $2, $6::bytea FROM u
+INSERT INTO log(era, sid, base_offset, next_offset, epoch, data) SELECT (SELECT era FROM meta), sid, $4, $5, $2, $6::bytea FROM u
 RETURNING sid"""
 _APPEND_MANY: Final = """
 WITH b AS (SELECT * FROM unnest($1::int[], $2::bigint[], $3::int[], $4::bigint[], $5::bigint[], $6::bytea[])
@@ -32,7 +34,7 @@ WITH b AS (SELECT * FROM unnest($1::int[], $2::bigint[], $3::int[], $4::bigint[]
   u AS (UPDATE shard s SET next_offset = b.next FROM b
     WHERE s.sid = b.sid AND s.epoch = b.epoch AND s.resolution = b.resolution AND s.next_offset = b.base RETURNING s.sid)
 INSERT INTO log(era, sid, base_offset, next_offset, epoch, data)
-SELECT $7::smallint, sid, base, next, epoch, data FROM b JOIN u USING (sid)
+SELECT (SELECT era FROM meta), sid, base, next, epoch, data FROM b JOIN u USING (sid)
 RETURNING sid"""
 _PRESENT: Final = "SELECT sid, epoch, resolution, next_offset FROM shard WHERE sid = ANY($1::int[])"
 # A second one, after a lost answer, changes nothing, and is still a write that waits for the standby.
@@ -57,15 +59,14 @@ class Pending(NamedTuple):
 class Appends:
     """The writes of a loop's shards over one session."""
 
-    def __init__(self, session: Session, era: int) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self.era = era
         self._is_closed = False
 
     async def prepare(self, connection: Any) -> None:
         """Let a new connection know the statements, so that the first submit does not wait for that. Nothing is written."""
-        await connection.fetch(self._session.written(_APPEND), -1, 0, 0, 0, 0, b"", self.era)
-        await connection.fetch(self._session.written(_APPEND_MANY), [], [], [], [], [], [], self.era)
+        await connection.fetch(self._session.written(_APPEND), -1, 0, 0, 0, 0, b"")
+        await connection.fetch(self._session.written(_APPEND_MANY), [], [], [], [], [], [])
 
     def close(self) -> None:
         """Resolve nothing any more."""
@@ -107,13 +108,11 @@ class Appends:
     async def _write(self, rows: Sequence[Pending]) -> set[int]:
         if len(rows) == 1:
             [(_, sid, epoch, resolution, row, _)] = rows
-            found = await self._session.write(
-                _APPEND, sid, epoch, resolution, row.base_offset, row.next_offset, row.data, self.era
-            )
+            found = await self._session.write(_APPEND, sid, epoch, resolution, row.base_offset, row.next_offset, row.data)
         else:
             _, sids, epochs, resolutions, data, _ = zip(*rows, strict=True)
             bases, ends, batches = zip(*data, strict=True)
-            found = await self._session.write(_APPEND_MANY, sids, epochs, resolutions, bases, ends, batches, self.era)
+            found = await self._session.write(_APPEND_MANY, sids, epochs, resolutions, bases, ends, batches)
         return {each[0] for each in found}
 
     async def _explain(self, absent: Sequence[Pending]) -> dict[ShardId, LogError]:

@@ -16,6 +16,10 @@ _RIGHTS: Final = {
     "node": ("SELECT", "INSERT", "UPDATE", "DELETE"),
     "shard": ("SELECT", "INSERT", "UPDATE"),
     "log": ("SELECT", "INSERT", "UPDATE"),
+    "layer": ("SELECT", "INSERT", "DELETE"),
+    "object": ("SELECT", "INSERT", "DELETE"),
+    "era": ("SELECT", "INSERT", "UPDATE", "DELETE"),
+    "upkeep": ("SELECT", "UPDATE"),
 }
 _STATE: Final = """
 SELECT pg_backend_pid() AS pid, current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,

@@ -1,6 +1,7 @@
 """The log of one node in a database that nodes share: ``LogStore``.
 
-    opened    ``acquire`` has read a shard that this node owns. From then on the loop reads it from memory
+    opened    ``acquire`` has copied the newest layer of a shard that this node owns, and read what comes after it. From then on the
+              loop reads the shard from these
     owned     submits and resolutions, one statement each, over one session
     left      ``forget``, or another owner's epoch was found: whatever is read of it comes from the database
 
@@ -16,13 +17,17 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
+from coordinator_server.kinds import CATALOG
 from coordinator_server.log.errors import Diverged, Fenced, LogError, OutcomeUnknown, Unavailable
+from coordinator_server.log.memory import MemoryStorage
 from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.appends import Appends, Pending
 from coordinator_server.log.postgresql.checks import check_clock, check_connection, check_rights
 from coordinator_server.log.postgresql.inspection import inspect
+from coordinator_server.log.postgresql.layers import LayerCopies
 from coordinator_server.log.postgresql.reads import Reads
-from coordinator_server.log.postgresql.rows import SHARD_ROW, Row, end_ms, rows_between
+from coordinator_server.log.postgresql.retention import StoreRetention
+from coordinator_server.log.postgresql.rows import LAST_ROW, SHARD_ROW, Row, end_ms, first_row, rows_between
 from coordinator_server.log.postgresql.schema import Shared, open_tables
 from coordinator_server.log.postgresql.session import ANSWER_S, OnConnect, Session
 from coordinator_server.log.postgresql.tails import Tail
@@ -38,12 +43,14 @@ from coordinator_server.log.store import (
     Retention,
     RetentionRule,
 )
+from coordinator_server.log.store_paths import StoreName
 from coordinator_server.log.store_state import StoreState
 from coordinator_server.log.submit_counts import SubmitCounts
 from protocol.record_batch import iter_batches
 
 T = TypeVar("T")
 
+CATALOG_SHARD: Final = ShardId(CATALOG.topic, 0)
 _CLOSED: Final = Unavailable("the log is closed")
 _RETRY_S: Final = 0.2
 _TOPICS: Final = "SELECT DISTINCT topic FROM shard WHERE next_offset > 0"
@@ -56,10 +63,12 @@ async def open_postgresql_log(
     partitions: Mapping[str, int],
     cluster_id: str | None = None,
     answer_s: float = ANSWER_S,
+    copies: LayerCopies | None = None,
 ) -> PostgresqlLog:
     """Return the log in a database, for the running loop. Tables are made if there are none.
 
-    ``partitions`` by topic are those of the configuration. A statement without an answer for ``answer_s`` is in doubt.
+    ``partitions`` by topic are those of the configuration. A statement without an answer for ``answer_s`` is in doubt. Copies of
+    layers are in memory if no other place is given.
 
     Raises LogError (exit code 1) if the database cannot be used, and WrongDirectory (exit code 2) if it is another one than the
     command line or the properties mean.
@@ -77,7 +86,8 @@ async def open_postgresql_log(
         topics = await first.read(_TOPICS, waits=False)
     finally:
         first.close()
-    log = PostgresqlLog(address, found[-1], {topic for (topic,) in topics}, answer_s=answer_s)
+    copies = copies or LayerCopies(MemoryStorage(), "/")
+    log = PostgresqlLog(address, found[-1], {topic for (topic,) in topics}, copies, answer_s=answer_s)
     await log.connect()
     return log
 
@@ -85,7 +95,9 @@ async def open_postgresql_log(
 class PostgresqlLog:
     """LogStore over the tables. ``topics`` have records at the start."""
 
-    def __init__(self, address: Address, shared: Shared, topics: set[str], *, answer_s: float = ANSWER_S) -> None:
+    def __init__(
+        self, address: Address, shared: Shared, topics: set[str], copies: LayerCopies, *, answer_s: float = ANSWER_S
+    ) -> None:
         self.address = address
         self.meta: Meta = shared.meta
         self.submits = SubmitCounts()
@@ -99,12 +111,13 @@ class PostgresqlLog:
         self._writing = self.session(f"{name} writes", self._prepare)
         self._loading = self.session(f"{name} loads")
         self._tails: dict[ShardId, Tail] = {}
-        self._reads = reads = Reads(self._tails, shared.sids, partial(self.session, f"{name} reads"))
+        self._copies = copies
+        self._reads = reads = Reads(self._tails, shared.sids, partial(self.session, f"{name} reads"), copies)
         # LoadingLog and FetchedLog.
         self.read, self.checkpoint, self.compacted_to = reads.read, reads.checkpoint, reads.compacted_to
         self.end_offset, self.end_time, self.durable_bytes = reads.end_offset, reads.end_time, reads.durable_bytes
         self.read_range, self.offset_for_time, self.latest_time = reads.read_range, reads.offset_for_time, reads.latest_time
-        self._appends = Appends(self._writing, shared.era)
+        self._appends = Appends(self._writing)
         self._opening: dict[ShardId, Ownership] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
         self._is_busy = self._is_closed = False
@@ -203,9 +216,9 @@ class PostgresqlLog:
         ends = {shard: tail.end for shard, tail in self._tails.items() if tail.end}
         self._loop.call_soon(done, _CLOSED if self._is_closed else ends)
 
-    def retention(self, _history: History, _rule: RetentionRule, /) -> Retention:
-        """Return a job that removes nothing: without layers, all history is needed."""
-        return _Nothing()
+    def retention(self, history: History, rule: RetentionRule, /) -> Retention:
+        """Return the job that removes history: that of the node that owns the catalog, for all nodes."""
+        return StoreRetention(StoreName(*self.address), lambda: CATALOG_SHARD in self._tails, history, rule)
 
     def topics(self) -> set[str]:
         """Return the topics that have records, as of the start, and those that this node has written since."""
@@ -317,16 +330,29 @@ class PostgresqlLog:
         return _CLOSED if self._is_closed else Unavailable(f"{owned} is not wanted any more")
 
     async def _opened(self, owned: Ownership) -> Tail:
-        """Return the tail of a shard: all of it. One moment, which has the owner's epoch: so it has all that was written before."""
+        """Return the tail of a shard: its newest layer, and all rows after it.
+
+        They are of one moment, which has the owner's epoch: so they have all that was written before.
+        """
         shard, sid = owned.shard, self.sids[owned.shard]
+        newest = await self._copies.newest(partial(self._loading.read, waits=False), shard, sid)
+        self._copies.keep_only(shard, newest.layer)
         async with self._loading.snapshot() as read:
             [(epoch, resolution, start, end)] = await read(SHARD_ROW, sid)
             if epoch != owned.epoch:
                 raise Fenced(f"{shard} has the epoch {epoch}, not {owned.epoch}")
-            tail = Tail(shard, start, epoch, is_loaded=False)
+            if newest.to_offset < start:
+                raise Unavailable(f"rows of {shard} were removed meanwhile")
+            begin = await first_row(read, sid, newest.to_offset, end)
+            tail = Tail(shard, begin, epoch, is_loaded=False, newest=newest)
             tail.resolutions = resolution
-            async for row in rows_between(read, shard, sid, start, end):
+            async for row in rows_between(read, shard, sid, begin, end):
                 tail.append(row, end_ms(row.data))
+            if tail.end_ms < 0:
+                for _, _, data in await read(LAST_ROW, sid):
+                    tail.end_ms = end_ms(data)
+        if tail.end_ms < 0 and newest.layer is not None:
+            tail.end_ms = await asyncio.to_thread(newest.layer.end_time)
         return tail
 
     async def _take(self, ends: Sequence[ShardEnd]) -> LogError | None:
@@ -343,16 +369,3 @@ class PostgresqlLog:
             if refused is not None:
                 return refused
         return None
-
-
-class _Nothing:
-    """Retention of a log that nothing can be removed from."""
-
-    def keep(self, history: History) -> None:
-        """There is nothing to remove."""
-
-    def start(self) -> None:
-        """There is nothing to check."""
-
-    def close(self) -> None:
-        """Nothing runs."""

@@ -37,11 +37,19 @@ class Reader:
         except LogError as error:
             raise Unavailable(f"cannot read the log: {error}") from error
 
+    def write(self, statement: str, *arguments: Any) -> Rows:
+        """Run a statement that ends with RETURNING, and wait for it. What it returns is durable. Raises LogError."""
+        return self._wait(lambda session: session.write(statement, *arguments, waits=False))
+
+    def run(self, work: Callable[[Session], Coroutine[Any, Any, T]]) -> T:
+        """Run something that needs several statements, and wait for it. Raises LogError."""
+        return self._wait(work)
+
     def rows(self, shard: ShardId, sid: int, from_offset: int, upto: int) -> Iterator[Row]:
         """Yield the rows from the one that holds an offset up to ``upto``. Raises DamagedLog, Unavailable."""
         pages = Pages()
         [(found,)] = self.read(ROW_WITH, sid, from_offset)
-        at = 0 if found is None else found
+        at = from_offset if found is None else found
         while at < upto:
             for row in checked(pages, shard, self.read(ROWS_FROM, sid, at, upto, pages.rows), at, upto):
                 yield row

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import chain
 
+from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.layers.checkpoint import Checkpoint as LayerCheckpoint
+from coordinator_server.log.postgresql.layers import LayerCopies, Newest
 from coordinator_server.log.postgresql.reader import Reader
 from coordinator_server.log.postgresql.rows import LAST_ROW, SHARD_ROW, Row, end_ms
 from coordinator_server.log.postgresql.session import Session
@@ -16,8 +21,11 @@ from protocol.record_batch import iter_records, read_header
 class Reads:
     """The reads of a node. ``tails`` are those of the shards that it owns; others are read in the database."""
 
-    def __init__(self, tails: Mapping[ShardId, Tail], sids: Mapping[ShardId, int], make_session: Callable[[], Session]) -> None:
+    def __init__(
+        self, tails: Mapping[ShardId, Tail], sids: Mapping[ShardId, int], make_session: Callable[[], Session], copies: LayerCopies
+    ) -> None:
         self._tails = tails
+        self._copies = copies
         self._sids = sids
         self._reader = Reader(make_session)
 
@@ -29,20 +37,26 @@ class Reads:
         """Return the durable batches in offset order, from the one that holds ``from_offset``."""
         tail = self._tails.get(shard)
         if tail is None:
-            end = self._end(shard)
-            return batches_from(self._rows(shard, from_offset, end), from_offset) if from_offset < end else iter(())
-        rows = tail.rows_from(from_offset)
-        if from_offset < tail.begin:
-            return batches_from(self._rows(shard, from_offset, tail.end), from_offset)
-        return batches_from(rows, from_offset) if tail.is_loaded else self._load(tail, rows, from_offset)
+            return self._stored(shard, from_offset, self._end(shard))
+        layer = tail.newest.layer
+        if layer is not None and from_offset < layer.to_offset:
+            return chain(layer.read(from_offset), self._after(shard, tail, layer.to_offset))
+        return self._after(shard, tail, from_offset)
 
-    def compacted_to(self, _shard: ShardId, /) -> int:
-        """Return 0: the database has no layers."""
-        return 0
+    def compacted_to(self, shard: ShardId, /) -> int:
+        """Return the end of the layer that an opened shard was loaded from; 0 without one, or for any other shard."""
+        tail = self._tails.get(shard)
+        return tail.newest.to_offset if tail is not None else 0
 
-    def checkpoint(self, _shard: ShardId, /) -> Checkpoint | None:
-        """Return None: the database has no layers."""
-        return None
+    def checkpoint(self, shard: ShardId, /) -> Checkpoint | None:
+        """Return the checkpoint of that layer; None without one. Raise DamagedLog if the newest layer is damaged."""
+        tail = self._tails.get(shard)
+        if tail is None:
+            return None
+        if tail.newest.damage is not None:
+            raise tail.newest.damage
+        layer = tail.newest.layer
+        return LayerCheckpoint(layer) if layer is not None and layer.manifest.checkpoint else None
 
     def end_offset(self, shard: ShardId, /) -> int:
         """Return the offset of the next record: one after the last durable record."""
@@ -97,12 +111,36 @@ class Reads:
                 latest = found.timestamp_ms if found is not None else latest
         return found
 
+    def _after(self, shard: ShardId, tail: Tail, from_offset: int) -> Iterator[bytes]:
+        """Return the batches from an offset on that is not before the end of the layer."""
+        if from_offset < tail.begin:
+            return self._stored(shard, from_offset, tail.end)
+        rows = tail.rows_from(from_offset)
+        return batches_from(rows, from_offset) if tail.is_loaded else self._load(tail, rows, from_offset)
+
     def _load(self, tail: Tail, rows: list[Row], from_offset: int) -> Iterator[bytes]:
         yield from batches_from(rows, from_offset)
         tail.loaded()
 
-    def _rows(self, shard: ShardId, from_offset: int, end: int) -> Iterator[Row]:
-        return self._reader.rows(shard, self._sids[shard], from_offset, end)
+    def _stored(self, shard: ShardId, from_offset: int, end: int) -> Iterator[bytes]:
+        """Yield the batches before an end as the database has them: what compaction has kept, where rows were removed."""
+        at = from_offset
+        while at < end:
+            try:
+                for batch in batches_from(self._reader.rows(shard, self._sids[shard], at, end), at):
+                    yield batch
+                    at = read_header(batch).next_offset
+            except DamagedLog:
+                [(_, _, start, _)] = self._reader.read(SHARD_ROW, self._sids[shard])
+                if at >= start:
+                    raise
+                layer = self._reader.run(lambda session: self._newest(session, shard)).layer
+                assert layer is not None, "rows are removed that a layer has"
+                yield from layer.read(at)
+                at = layer.to_offset
+
+    async def _newest(self, session: Session, shard: ShardId) -> Newest:
+        return await self._copies.newest(partial(session.read, waits=False), shard, self._sids[shard])
 
     def _end(self, shard: ShardId) -> int:
         if shard not in self._sids:

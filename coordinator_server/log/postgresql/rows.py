@@ -43,6 +43,14 @@ class Pages:
 Read = Callable[..., Awaitable[list[Any]]]
 
 
+async def first_row(read: Read, sid: int, offset: int, end: int) -> int:
+    """Return where the row begins that holds an offset: the offset itself at a shard's end, or without such a row."""
+    if offset >= end:
+        return offset
+    [(found,)] = await read(ROW_WITH, sid, offset)
+    return offset if found is None else int(found)
+
+
 async def rows_between(read: Read, shard: ShardId, sid: int, from_offset: int, upto: int) -> AsyncIterator[Row]:
     """Yield the rows from an offset at which one begins up to ``upto``. Raises DamagedLog if one is missing or damaged."""
     pages, at = Pages(), from_offset

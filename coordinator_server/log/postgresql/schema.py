@@ -4,6 +4,10 @@
     node    a process of a node: incarnation, listeners, renewals of its lease
     shard   its owner, its epoch, and its end. An append changes the end alone, in place
     log     the appends. An era is emptied as a whole, by TRUNCATE
+    layer   the published layers of a shard, with their manifests. They stand for the offsets before their ends
+    object  the files of layers and of attempts, in parts
+    era     when an era was closed: all its rows are older. The era in which rows are written is that of meta
+    upkeep  one row: the term of whoever makes layers and empties eras
 
 ``docs/cluster.md`` describes them. All are in a schema of their own, so a database holds one cluster.
 """
@@ -25,7 +29,9 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import Meta
 from protocol.fields import uuid_text
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+OLDEST_FORMAT: Final = 1
+"""Format 1 has no layers. Its tables become those of format 2 when rows are removed (upkeep.py): until then its nodes may go on."""
 ERAS: Final = 8
 KEY_BYTES: Final = 32
 # One node at a time makes the tables.
@@ -71,17 +77,46 @@ CREATE TABLE log (
   PRIMARY KEY (sid, base_offset, era)
 ) PARTITION BY LIST (era);
 """
+# What format 2 has beside these. Whoever knows format 1 alone does not notice.
+_LAYER_TABLES: Final = """
+CREATE TABLE layer (
+  sid integer NOT NULL,
+  to_offset bigint NOT NULL,
+  attempt text NOT NULL,
+  term bigint NOT NULL,
+  manifest bytea NOT NULL,
+  PRIMARY KEY (sid, to_offset)
+);
+CREATE TABLE object (
+  attempt text NOT NULL,
+  name text NOT NULL,
+  part integer NOT NULL,
+  data bytea NOT NULL,
+  PRIMARY KEY (attempt, name, part)
+);
+ALTER TABLE object ALTER COLUMN data SET STORAGE EXTERNAL;
+CREATE TABLE era (
+  era smallint PRIMARY KEY,
+  opened_ms bigint NOT NULL,
+  closed_ms bigint
+);
+CREATE TABLE upkeep (
+  is_one boolean PRIMARY KEY DEFAULT true CHECK (is_one),
+  term bigint NOT NULL DEFAULT 0,
+  holder text NOT NULL DEFAULT ''
+);
+INSERT INTO upkeep DEFAULT VALUES;
+"""
 # PostgreSQL 15 has STORAGE only in ALTER TABLE.
 _STORAGE: Final = "ALTER TABLE log ALTER COLUMN data SET STORAGE EXTERNAL"
 
 
 class Shared(NamedTuple):
-    """What all nodes share: the identity of the log, a secret, the number of each shard, and the present era."""
+    """What all nodes share: the identity of the log, a secret, and the number of each shard."""
 
     meta: Meta
     login_key: bytes
     sids: Mapping[ShardId, int]
-    era: int
 
 
 async def open_tables(connection: Any, *, node_id: int, partitions: Mapping[str, int], cluster_id: str | None = None) -> Shared:
@@ -96,6 +131,8 @@ async def open_tables(connection: Any, *, node_id: int, partitions: Mapping[str,
             await connection.execute(_LOCK)
             if not await connection.fetchval(f"SELECT to_regclass('{SCHEMA}.meta') IS NOT NULL"):
                 await _make(connection, partitions, cluster_id or uuid_text(uuid.UUID(bytes=os.urandom(16)).bytes))
+            if not await connection.fetchval(f"SELECT to_regclass('{SCHEMA}.layer') IS NOT NULL"):
+                await connection.execute(_LAYER_TABLES)
             return await _opened(connection, node_id, partitions, cluster_id)
     except asyncpg.InsufficientPrivilegeError as refused:
         user = await connection.fetchval("SELECT current_user")
@@ -117,7 +154,7 @@ async def _make(connection: Any, partitions: Mapping[str, int], cluster_id: str)
         )
     await connection.execute(
         "INSERT INTO meta(format, cluster_id, login_key, partitions) VALUES ($1, $2, $3, $4)",
-        FORMAT,
+        OLDEST_FORMAT,
         cluster_id,
         os.urandom(KEY_BYTES),
         json.dumps(dict(partitions)),
@@ -125,13 +162,13 @@ async def _make(connection: Any, partitions: Mapping[str, int], cluster_id: str)
 
 
 async def _opened(connection: Any, node_id: int, partitions: Mapping[str, int], cluster_id: str | None) -> Shared:
-    row = await connection.fetchrow("SELECT format, cluster_id, login_key, partitions, era FROM meta")
+    row = await connection.fetchrow("SELECT format, cluster_id, login_key, partitions FROM meta")
     if row is None:
         raise LogError(f"the table {SCHEMA}.meta is empty: restore the database, or drop the schema if it holds nothing")
     if row["format"] > FORMAT:
         raise LogError(f"the tables have format {row['format']}, this node knows {FORMAT}: use the version that made them")
-    if row["format"] < FORMAT:
-        raise LogError(f"the tables have format {row['format']}, this node needs {FORMAT}: use the version that made them")
+    if row["format"] < OLDEST_FORMAT:
+        raise LogError(f"the tables have format {row['format']}, this node needs {OLDEST_FORMAT}: use the version that made them")
     if cluster_id is not None and row["cluster_id"] != cluster_id:
         raise WrongDirectory(f"the database has the cluster {row['cluster_id']}, not {cluster_id}: name another database")
     counts: dict[str, int] = json.loads(row["partitions"])
@@ -155,4 +192,4 @@ async def _opened(connection: Any, node_id: int, partitions: Mapping[str, int], 
                 count,
             )
     sids = {ShardId(each["topic"], each["partition"]): each["sid"] for each in await connection.fetch("SELECT * FROM shard")}
-    return Shared(Meta(row["cluster_id"], node_id, counts), row["login_key"], sids, row["era"])
+    return Shared(Meta(row["cluster_id"], node_id, counts), row["login_key"], sids)

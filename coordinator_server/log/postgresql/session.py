@@ -33,6 +33,8 @@ CONNECT_S: Final = 3.0
 """How long one host may take until it has accepted a connection."""
 ANSWER_S: Final = 10.0
 """How long a statement may take. After that the connection counts as lost."""
+LOCK_MS: Final = 200
+"""How long whoever removes rows may wait for a lock, and others behind it."""
 _LEAST_DELAY_S, _MOST_DELAY_S = 0.05, 1.0
 # Whatever the defaults of role, database and server are.
 _SETTINGS: Final = {
@@ -130,11 +132,37 @@ class Session:
         return statement + _STANDBY if self._address.needs_standby else statement
 
     @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Callable[..., Awaitable[Rows]]]:
+        """Give a function that runs statements of one transaction, none of which waits long for a lock. Raises LogError.
+
+        Another error of the caller takes everything back.
+        """
+        async with self._lock:
+            connection = await self._connected(waits=False)
+            await self._run(connection, "BEGIN", ())
+            await self._run(connection, f"SET LOCAL lock_timeout = {LOCK_MS}", ())
+
+            async def run(statement: str, *arguments: Any) -> Rows:
+                return await self._run(connection, statement, arguments)
+
+            try:
+                yield run
+                await self._run(connection, "COMMIT", ())
+            except Unavailable:
+                await self._run(connection, "ROLLBACK", ())
+                raise
+            except BaseException:
+                self._drop()
+                raise
+
+    @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Callable[..., Awaitable[Rows]]]:
-        """Give a function that reads, always the same moment. Raises LogError."""
+        """Give a function that reads, always the same moment; no row of the log is removed before the end. Raises LogError."""
         async with self._lock:
             connection = await self._connected(waits=False)
             await self._run(connection, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", ())
+            # Before the first read: a TRUNCATE after that would be seen, whatever the moment is.
+            await self._run(connection, "LOCK TABLE log IN ACCESS SHARE MODE", ())
 
             async def read(statement: str, *arguments: Any) -> Rows:
                 return await self._run(connection, statement, arguments)

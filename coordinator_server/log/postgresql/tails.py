@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from coordinator_server.kinds import CATALOG
+from coordinator_server.log.postgresql.layers import NO_LAYER, Newest
 from coordinator_server.log.postgresql.rows import Row
 from coordinator_server.log.shards import ShardId
 from protocol.record_batch import iter_batches
@@ -22,13 +23,15 @@ KEPT_BYTES: Final = 256 * 1024
 class Tail:
     """The rows of a shard from ``begin`` to ``end``. ``end_ms`` is the timestamp of its last batch, -1 without one.
 
-    ``resolutions`` counts those since the owner has its epoch; ``given`` are the bytes of all rows that it got.
+    ``resolutions`` counts those since the owner has its epoch; ``given`` are the bytes of all rows that it got. ``newest`` is the
+    layer that the shard was loaded from: it ends in the first row, or where the rows begin.
     """
 
-    __slots__ = ("_is_kept", "_rows", "_size", "begin", "end", "end_ms", "epoch", "given", "is_loaded", "resolutions")
+    __slots__ = ("_is_kept", "_rows", "_size", "begin", "end", "end_ms", "epoch", "given", "is_loaded", "newest", "resolutions")
 
-    def __init__(self, shard: ShardId, begin: int, epoch: int, *, is_loaded: bool = True) -> None:
+    def __init__(self, shard: ShardId, begin: int, epoch: int, *, is_loaded: bool = True, newest: Newest = NO_LAYER) -> None:
         self.begin = self.end = begin
+        self.newest = newest
         self.end_ms = -1
         self.epoch = epoch
         self.resolutions = 0

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple, Protocol
 from msgspec import Struct
 
 from coordinator_server.log.jobs import InputFile, Layer, LayerAttempt, LayerSummary
-from coordinator_server.log.opening import job_shard
+from coordinator_server.log.opening import input_bytes, job_shard
 from coordinator_server.pipeline.compact.folded import check_fold, fold_records
 from coordinator_server.pipeline.compact.keyed import KeyedCompaction
 from coordinator_server.pipeline.compact.plan import ShardPlan
@@ -105,7 +105,7 @@ def compact_shard(plan: ShardPlan, cutoff_ms: int | None, engine: Engine) -> Sha
         plan.directory,
         plan.to_offset,
         records_in=written.records_in,
-        bytes_in=sum(Path(file.path).stat().st_size for file in inputs),
+        bytes_in=sum(input_bytes(file.path) for file in inputs),
         records=summary.records,
         tombstones=summary.tombstones,
         bytes_out=attempt.size,

@@ -19,11 +19,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from coordinator_server.log.errors import LockedLog
 from coordinator_server.log.opening import compaction_lock as lock_of
-from coordinator_server.log.opening import identity_of, is_log, job_shard, job_shards
+from coordinator_server.log.opening import identity_of, is_log, job_shard, job_shards, store_upkeep
+from coordinator_server.log.store_paths import is_store
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan, plan_shard
-from coordinator_server.pipeline.errors import CannotRun
+from coordinator_server.pipeline.errors import Busy, CannotRun
 from coordinator_server.pipeline.job_lock import job_lock
 from coordinator_server.pipeline.progress import Progress
 
@@ -48,9 +50,23 @@ def compaction_lock(data_dir: Path) -> Iterator[None]:
         raise CannotRun(
             f"{data_dir} follows the cluster {identity.cluster_id}: it keeps the cluster's history, and is not compacted"
         )
-    with job_lock(lock_of(data_dir), f"another compaction of {data_dir} is running"):
+    with _alone(data_dir):
         for shard in job_shards(data_dir):
             shard.clean_attempts()
+        yield
+
+
+@contextlib.contextmanager
+def _alone(data_dir: Path) -> Iterator[None]:
+    if not is_store(data_dir):
+        with job_lock(lock_of(data_dir), f"another compaction of {data_dir} is running"):
+            yield
+        return
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(store_upkeep(data_dir))
+        except LockedLog as locked:
+            raise Busy(f"{locked}; wait for it to end") from locked
         yield
 
 

@@ -21,6 +21,7 @@ from crc32c import crc32c
 from numpy.typing import NDArray
 
 from coordinator_server.log.jobs import InputFile, Layer, LayerAttempt
+from coordinator_server.log.opening import input_bytes, input_file
 from coordinator_server.pipeline.compact.column_digest import WRITE_RECORDS, digest_batches, digest_columns
 from coordinator_server.pipeline.compact.engine import EngineResult, PythonEngine
 from coordinator_server.pipeline.compact.last_markers import without_old_markers
@@ -177,7 +178,7 @@ def neighbours(inputs: Sequence[InputFile]) -> Iterator[list[InputFile]]:
     group: list[InputFile] = []
     size = 0
     for file in reversed(inputs):
-        added = Path(file.path).stat().st_size
+        added = input_bytes(file.path)
         if group and size + added > GROUP_BYTES:
             yield group[::-1]
             group, size = [], 0
@@ -189,14 +190,14 @@ def neighbours(inputs: Sequence[InputFile]) -> Iterator[list[InputFile]]:
 
 def read_file(file: InputFile) -> Columns:
     """Return the columns of a file from ``from_offset`` on. Raises Irregular."""
-    path = Path(file.path)
+    path = input_file(file.path)
     columns = read_columns(map_file(path), file.begin if file.is_dense else None, file.to_offset)
     return columns if file.from_offset == 0 else columns.take(columns.offset >= file.from_offset)
 
 
 def _read_batches(file: InputFile) -> BatchColumns:
     """Return all records and batches of a file. Raises Irregular."""
-    path = Path(file.path)
+    path = input_file(file.path)
     return read_batch_columns(map_file(path), file.begin if file.is_dense else None, file.to_offset, ATTRIBUTES)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -11,6 +10,7 @@ import pyarrow as pa
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.jobs import InputFile
+from coordinator_server.log.opening import input_file
 from coordinator_server.pipeline.history.commits import (
     OFFSET_COMMIT,
     Operations,
@@ -43,7 +43,7 @@ def tables_of(shard: int, file: InputFile, before: int, names: TopicNames) -> It
 
     Raises DamagedLog with file and position.
     """
-    path = Path(file.path)
+    path = input_file(file.path)
     try:
         data = batches_before(map_file(path), file.to_offset) if file.is_open else map_file(path)
         columns = read_columns(data, file.begin if file.is_dense else None, file.to_offset)

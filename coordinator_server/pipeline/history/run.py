@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from msgspec import Struct
 
 from coordinator_server.kinds import GROUPS, SHARE_STATE, TRANSACTIONS, topic_of
+from coordinator_server.log.opening import input_bytes
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.history.extract import Tables, tables_of
 from coordinator_server.pipeline.history.new_records import Gap, NewRecords
@@ -64,7 +65,7 @@ Runner = Callable[[Sequence[HistoryTask], Progress], Iterable[tuple[TableFile, .
 def write_history(found: Sequence[NewRecords], output: Output, run: Runner, progress: Progress, task_count: int) -> HistoryResult:
     """Read the new records and add their rows to the tables, all or none."""
     tasks = _divide(found, output, task_count)
-    progress.start(len(tasks), sum(Path(part.file.path).stat().st_size for each in found for part in each.parts))
+    progress.start(len(tasks), sum(input_bytes(part.file.path) for each in found for part in each.parts))
     try:
         files = tuple(chain.from_iterable(run(tasks, progress))) if tasks else ()
     finally:

@@ -19,9 +19,10 @@ import msgspec
 from coordinator_server.config import Config
 from coordinator_server.log.errors import LockedLog, LogError
 from coordinator_server.log.jobs import CONTROL_SOCKET, Holder
-from coordinator_server.log.opening import IDENTITY, holder_of, is_log, open_for_job
+from coordinator_server.log.opening import IDENTITY, holder_of, is_log, open_for_job, store_ends
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import LogStore, OnSealed
+from coordinator_server.log.store_paths import is_store
 from coordinator_server.pipeline.errors import CannotRun, NotReady, ServerRefused
 from coordinator_server.pipeline.input.retries import ONCE, Retries
 
@@ -48,6 +49,9 @@ def ends_after(
 
 
 def _ends(data_dir: Path, operation: str, work: Callable[[LogStore, OnSealed], None]) -> dict[str, int]:
+    if is_store(data_dir):
+        # Everything in it is durable, and no row of it changes.
+        return store_ends(data_dir)
     with _control(data_dir) as connection:
         if connection is not None:
             return msgspec.convert(_ask(data_dir, connection, {"op": operation})["shards"], dict[str, int])
@@ -91,8 +95,8 @@ def is_served(data_dir: Path) -> bool:
 
 
 def open_unless_served(stack: ExitStack, data_dir: Path, job: str) -> LogStore | None:
-    """Recover the log under the server's lock, until the stack is closed; None if a server listens. Raises NotReady."""
-    return None if is_served(data_dir) else enter_offline_store(stack, data_dir, job)[0]
+    """Recover the log under the server's lock, until the stack is closed; None if a server has it. Raises NotReady."""
+    return None if is_store(data_dir) or is_served(data_dir) else enter_offline_store(stack, data_dir, job)[0]
 
 
 RunUntil = Callable[[Callable[[], bool]], None]
@@ -134,7 +138,10 @@ def _does_not_listen(data_dir: Path, found: Holder) -> NotReady:
 
 @contextmanager
 def _control(data_dir: Path) -> Iterator[socket.socket | None]:
-    """Connect to the running server; None if no server listens."""
+    """Connect to the running server; None if no server listens. Those of a store are elsewhere."""
+    if is_store(data_dir):
+        yield None
+        return
     # The path of a Unix socket is limited to about 100 bytes, so the data directory is named by its descriptor.
     directory = os.open(data_dir, os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -7,11 +7,11 @@ the server has confirmed. The offsets in a segment have no gaps; those in a laye
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.jobs import InputFile, JobShard, Layer
+from coordinator_server.log.opening import input_file
 from protocol.errors import DecodeError
 from protocol.record_batch import (
     HEADER_SIZE,
@@ -37,8 +37,7 @@ def read_batches(file: InputFile, start: int = 0) -> Iterator[tuple[bytes, int, 
 
     With ``start``, the position of a batch, those from there on; the bytes and the positions begin there.
     """
-    path = Path(file.path)
-    with path.open("rb") as opened:
+    with input_file(file.path).open("rb") as opened:
         opened.seek(start)
         data = opened.read()
     expected = file.begin
@@ -72,7 +71,7 @@ def batches_before(files: Iterable[InputFile], upto: int) -> Iterator[tuple[byte
 def files_since(files: Sequence[InputFile], at_ms: int) -> list[InputFile]:
     """Return the files, from the last one on that begins before a moment. The batches of a shard are in the order of time."""
     for index in reversed(range(len(files))):
-        with Path(files[index].path).open("rb") as file:
+        with input_file(files[index].path).open("rb") as file:
             head = file.read(HEADER_SIZE)
         if len(head) == HEADER_SIZE and min(HEADER_TIMES.unpack_from(head)[1:]) < at_ms:
             return list(files[index:])

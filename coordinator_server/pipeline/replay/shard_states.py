@@ -20,6 +20,7 @@ from coordinator_server.log.jobs import InputFile, JobShard
 from coordinator_server.log.opening import job_shards
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import LogStore
+from coordinator_server.log.store_paths import is_store
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.data_dir import durable, open_unless_served
 from coordinator_server.pipeline.input.files import offset_at, read_batches
@@ -97,9 +98,9 @@ def _choose(data_dir: Path, shards: Sequence[str]) -> list[JobShard]:
 
 
 def _replay(store: LogStore | None, shard: JobShard, at: int | Moment | None, end: int, using: _Using) -> ShardState:
-    """Replay a shard that is read up to ``end``: that is all if no server has the log."""
+    """Replay a shard that is read up to ``end``: that is all if no server has the log, or all see the same rows."""
     upto = offset_at(shard, at.ms, end) if isinstance(at, Moment) else at
-    is_whole = store is not None or (upto is not None and upto <= end)
+    is_whole = store is not None or is_store(shard.place) or (upto is not None and upto <= end)
     upto = end if upto is None else min(upto, end)
     if store is None or upto < shard.compacted_to():
         return _replay_files(shard, upto, using, is_whole=is_whole)

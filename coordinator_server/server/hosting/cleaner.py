@@ -98,11 +98,19 @@ class _End(NamedTuple):
 class Cleaner:
     """Checks the log periodically and cleans the shards that are due.
 
-    ``seal`` closes the active segments and returns the offset up to which each shard is sealed.
+    ``seal`` closes the active segments and returns the offset up to which each shard is sealed. ``data_dir`` is the path of the
+    log, which may be in a store that others look after: ``is_ours`` says whether this server does.
     """
 
     def __init__(
-        self, config: LiveConfig, data_dir: Path, seal: Seal, command: Sequence[str] = COMMAND, clock: Clock | None = None
+        self,
+        config: LiveConfig,
+        data_dir: Path,
+        seal: Seal,
+        command: Sequence[str] = COMMAND,
+        clock: Clock | None = None,
+        *,
+        is_ours: Callable[[], bool] = lambda: True,
     ) -> None:
         self._config = config
         # Tombstones age while the server runs: a wall clock that jumps removes none.
@@ -110,6 +118,7 @@ class Cleaner:
         self._command = command
         self._data_dir = data_dir
         self._seal = seal
+        self._is_ours = is_ours
         self._task: asyncio.Task[None] | None = None
         self._child: subprocess.Popen[bytes] | None = None
         self._is_stopping = False
@@ -134,7 +143,7 @@ class Cleaner:
     async def _run(self) -> None:
         while True:
             await asyncio.sleep(self._config.log_cleaner_backoff_ms / 1000)
-            if not self._config.log_cleaner_enable:
+            if not self._config.log_cleaner_enable or not self._is_ours():
                 continue
             try:
                 await self._clean()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.group.common.settings import SettingsOfGroups
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS, SHARE_STATE, TRANSACTIONS
+from coordinator_server.log.opening import log_path, store_ends
 from coordinator_server.log.store import Retention
 from coordinator_server.machine.shard import Clock, Reply, RequestContext, report_nothing
 from coordinator_server.runtime.callback_reply import CallbackReply
@@ -24,8 +26,10 @@ from coordinator_server.runtime.services import LoopServices
 from coordinator_server.security.authorizer import Authorizer
 from coordinator_server.server.cluster.catalog import Catalog, Notices
 from coordinator_server.server.cluster.effects import Destinations
+from coordinator_server.server.cluster.nodes import Nodes
 from coordinator_server.server.cluster.open import Cluster
 from coordinator_server.server.cluster.operations import ALLOCATE_PRODUCER_IDS, CREATE_INTERNAL_TOPIC
+from coordinator_server.server.cluster.view import CATALOG_SHARD
 from coordinator_server.server.exchange.steps import Steps
 from coordinator_server.server.foundation import Foundation
 from coordinator_server.server.hosting.builders import BUILDERS, Builder, Materials
@@ -168,9 +172,22 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         group_counts=group_counts,
         moves=Moves(hosted, cluster.nodes, store, services.flusher.after_submit, cluster.roles),
         retention=open_retention(store, config, clock, retention_worker),
-        cleaner=Cleaner(config.live, base.data_dir, partial(end_offsets, store.seal)) if has_cleaner else None,
+        cleaner=_cleaner(base, cluster.nodes) if has_cleaner else None,
         lease=base.gate.lease(partial(_suspend, runtimes, topics), partial(_resume, runtimes, topics, cluster)),
     )
+
+
+def _cleaner(base: Foundation, nodes: Nodes) -> Cleaner:
+    """Return the cleaner of this loop's log. Of nodes that share one, the controller cleans all of it."""
+    store = base.config.cluster.store
+    if not store:
+        return Cleaner(base.config.live, base.data_dir, partial(end_offsets, base.store.seal))
+    path = log_path(base.data_dir, base.config)
+
+    async def ends() -> Mapping[str, int]:
+        return await asyncio.to_thread(store_ends, path)
+
+    return Cleaner(base.config.live, path, ends, is_ours=lambda: nodes.view.owner_of(CATALOG_SHARD).node == nodes.id)
 
 
 def _group_counts(config: Config, clock: Clock) -> GroupCounts:

@@ -1,4 +1,4 @@
-"""The rules of log/jobs.py, for every log that jobs read: one in a directory, and one in a database that gives jobs copies.
+"""The rules of log/jobs.py, for every log that jobs read: one in a directory, and those in databases, which give jobs copies.
 
 A log in memory has no jobs: they are other processes.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
@@ -18,16 +19,19 @@ from coordinator_server.log.jobs import Block, FileEntry, InputFile, JobShard, L
 from coordinator_server.log.opening import check_free, compaction_lock, holder_of, is_log, job_shard, job_shards, open_for_job
 from coordinator_server.pipeline.input.data_dir import offline_store
 from coordinator_server.pipeline.input.files import read_batches
-from tests.support.job_subjects import SHARD, JobSubject, LocalLog, SharedDatabase
+from tests.support.job_subjects import SHARD, JobSubject, LocalLog, PostgresqlDatabase, SharedDatabase
 from tests.support.segments import Batch, coordinator_log, encode
 
 SUMMARY = LayerSummary(3, 0, None, "d" * 32)
 
 
-@pytest.fixture(params=[LocalLog, SharedDatabase])
-def subject(request: pytest.FixtureRequest, tmp_path: Path) -> JobSubject:
-    subject: JobSubject = request.param(tmp_path)
-    return subject
+@pytest.fixture(params=[LocalLog, SharedDatabase, PostgresqlDatabase])
+def subject(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JobSubject]:
+    if request.param is PostgresqlDatabase:
+        with closing(PostgresqlDatabase(request.getfixturevalue("postgresql"))) as opened:
+            yield opened
+    else:
+        yield request.param(tmp_path)
 
 
 def log(first: int = 0, count: int = 5) -> list[Batch]:

@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from tests.support.job_subjects import PostgresqlDatabase
 from tests.support.log_subjects import Postgresql
 from tests.support.postgresql import PostgresqlServer
 
@@ -14,4 +15,11 @@ from tests.support.postgresql import PostgresqlServer
 @pytest.fixture
 def node(postgresql: PostgresqlServer) -> Iterator[Postgresql]:
     with closing(Postgresql(postgresql)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def subject(postgresql: PostgresqlServer) -> Iterator[PostgresqlDatabase]:
+    """A log that this process makes layers of."""
+    with closing(PostgresqlDatabase(postgresql)) as opened:
         yield opened

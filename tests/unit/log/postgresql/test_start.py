@@ -21,7 +21,7 @@ from coordinator_server.log.errors import LogError, WrongDirectory
 from coordinator_server.log.postgresql import session
 from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.log import open_postgresql_log
-from coordinator_server.log.postgresql.schema import FORMAT
+from coordinator_server.log.postgresql.schema import FORMAT, OLDEST_FORMAT
 from tests.support.eventually import eventually
 from tests.support.postgresql import CLUSTER_ID, COUNTS, PostgresqlServer, Proxy
 
@@ -89,7 +89,7 @@ def test_tables_of_another_cluster_are_refused(postgresql: PostgresqlServer) -> 
     assert "has the cluster AAAAAAAAAAAAAAAAAAAAAQ" in refusal(address, WrongDirectory, cluster_id="another")
 
 
-@pytest.mark.parametrize("format", [FORMAT - 1, FORMAT + 1])
+@pytest.mark.parametrize("format", [OLDEST_FORMAT - 1, FORMAT + 1])
 def test_tables_of_another_format_are_refused(postgresql: PostgresqlServer, format: int) -> None:
     database = postgresql.database()
     postgresql.sql("UPDATE meta SET format = $1", format, database=database)
@@ -108,8 +108,8 @@ def test_a_role_that_may_not_make_tables_is_told_what_it_needs(postgresql: Postg
         url = postgresql.url(database).replace("coordinator@", "guest@")
         assert "guest lacks INSERT on meta" in refusal(Address(url))
         postgresql.sql("GRANT INSERT, UPDATE ON ALL TABLES IN SCHEMA coordinator_server TO guest", database=database)
-        assert "guest lacks DELETE on node: GRANT it" in refusal(Address(url))
-        postgresql.sql("GRANT DELETE ON node TO guest", database=database)
+        assert "guest lacks DELETE on node, DELETE on layer, DELETE on object, DELETE on era: GRANT it" in refusal(Address(url))
+        postgresql.sql("GRANT DELETE ON node, layer, object, era TO guest", database=database)
         assert opened(Address(url))[0] == CLUSTER_ID
         postgresql.sql("DROP OWNED BY guest", database=database)
     finally:

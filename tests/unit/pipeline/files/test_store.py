@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -113,8 +114,10 @@ def test_a_pull_makes_a_new_directory(data_dir: Path, address: Address) -> None:
         pull(address, data_dir, node_id=1)
 
 
-def test_a_log_without_its_beginning_is_not_pushed(data_dir: Path, address: Address) -> None:
-    """A layer has replaced it."""
+def test_a_log_without_its_beginning_is_copied_with_the_layer_that_replaces_it(
+    data_dir: Path, address: Address, tmp_path: Path
+) -> None:
+    """Without the layer it is no log."""
     shard = job_shard(data_dir / str(A))
     with shard.new_layer(5) as attempt:
         attempt.append(4, batch(4))
@@ -122,8 +125,19 @@ def test_a_log_without_its_beginning_is_not_pushed(data_dir: Path, address: Addr
         assert shard.publish(str(attempt.finish(LayerSummary(1, 0, None, "d" * 32), [])), 5)
     (data_dir / str(A) / f"{0:020d}.log").unlink()
 
-    with pytest.raises(CannotRun, match=f"the beginning of {A} was removed"):
-        push(data_dir, address, Progress())
+    pushed = push(data_dir, address, Progress())
+    copy = tmp_path / "copy"
+    pulled = pull(address, copy, node_id=7)
+
+    assert pulled == pushed
+    assert (pushed.layers, content(copy)) == (1, content(data_dir))
+    layer = job_shard(copy / str(A)).newest_layer()
+    assert layer is not None
+    assert [header.base_offset for _, header in layer.read_with_headers()] == [4]
+    append(copy, A, 9, 10)
+    shutil.rmtree(copy / str(A) / f"layer-{5:020d}")
+    with pytest.raises(DamagedLog, match="missing"):
+        push(copy, address, Progress())
 
 
 def test_the_commands_print_one_digest(
