@@ -79,8 +79,8 @@ def main() -> None:
         server = Server(directory, quiet | dict(one.split("=", 1) for one in options.override))
         server.port, server.is_fresh = free_port(), True
         if options.rewrites and not server.data_dir.is_dir():
-            names = [_group(number) for number in range(groups)]
-            size = write_rewritten(server.data_dir, names, TOPIC, partitions, options.rewrites, _offset)
+            names = [group_id(number) for number in range(groups)]
+            size = write_rewritten(server.data_dir, names, TOPIC, partitions, options.rewrites, offset_of)
             print(f"{options.rewrites} times over: {size / 1e6:,.0f} MB", flush=True)
         if not server.data_dir.is_dir():
             with server:
@@ -117,8 +117,8 @@ def main() -> None:
 
 def _restart(server: Server, groups: int, partitions: int) -> Restart:
     # Made before the clock runs: the generator must not be what is measured.
-    frames = [_fetch(number, partitions) for number in range(groups)]
-    expected = [crc32c(_expected(number, partitions)) for number in range(groups)]
+    frames = [fetch_of(number, partitions) for number in range(groups)]
+    expected = [crc32c(answer_of(number, partitions)) for number in range(groups)]
     started = time.monotonic()
     server.launch()
     try:
@@ -162,9 +162,9 @@ def _fill(address: Address, groups: int, partitions: int) -> None:
         make_topic(client, TOPIC, partitions)
         waiting = 0
         for number in range(groups):
-            rows = [OffsetCommitRequestPartition(index, _offset(number, index), -1, "") for index in range(partitions)]
+            rows = [OffsetCommitRequestPartition(index, offset_of(number, index), -1, "") for index in range(partitions)]
             topics = [OffsetCommitRequestTopic(name=TOPIC, partitions=rows)]
-            client.send(OffsetCommitRequest(group_id=_group(number), topics=topics), COMMIT_VERSION)
+            client.send(OffsetCommitRequest(group_id=group_id(number), topics=topics), COMMIT_VERSION)
             waiting += 1
             if waiting == WINDOW:
                 _check_commit(client)
@@ -197,37 +197,37 @@ def _await(address: Address, frames: list[bytes], expected: list[int], numbers: 
                 answer = answers.read(size)[5:]  # behind the correlation id and the header's tags
                 if crc32c(answer) != expected[number]:
                     if answer != _loading(number):
-                        raise SystemExit(f"{_group(number)} was answered wrongly: {answer[:200]!r}")
+                        raise SystemExit(f"{group_id(number)} was answered wrongly: {answer[:200]!r}")
                     left.append(number)
                     is_too_early = True
             if is_too_early:
                 time.sleep(RETRY_S)
 
 
-def _fetch(number: int, partitions: int) -> bytes:
+def fetch_of(number: int, partitions: int) -> bytes:
     topic = OffsetFetchRequestTopics(name=TOPIC, partition_indexes=list(range(partitions)))
-    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=_group(number), topics=[topic])])
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group_id(number), topics=[topic])])
     return framed(request_header(API_KEY, FETCH_VERSION, number, "bench", flexible=True) + encode(request, FETCH_VERSION))
 
 
-def _expected(number: int, partitions: int) -> bytes:
-    rows = [OffsetFetchResponsePartitions(index, _offset(number, index)) for index in range(partitions)]
-    return _answer(OffsetFetchResponseGroup(_group(number), [OffsetFetchResponseTopics(name=TOPIC, partitions=rows)]))
+def answer_of(number: int, partitions: int) -> bytes:
+    rows = [OffsetFetchResponsePartitions(index, offset_of(number, index)) for index in range(partitions)]
+    return _answer(OffsetFetchResponseGroup(group_id(number), [OffsetFetchResponseTopics(name=TOPIC, partitions=rows)]))
 
 
 def _loading(number: int) -> bytes:
-    return _answer(OffsetFetchResponseGroup(_group(number), [], _LOADING))
+    return _answer(OffsetFetchResponseGroup(group_id(number), [], _LOADING))
 
 
 def _answer(group: OffsetFetchResponseGroup) -> bytes:
     return encode(OffsetFetchResponse(groups=[group]), FETCH_VERSION)
 
 
-def _group(number: int) -> str:
+def group_id(number: int) -> str:
     return f"group-{number}"
 
 
-def _offset(number: int, partition: int) -> int:
+def offset_of(number: int, partition: int) -> int:
     return number * 1000 + partition
 
 
