@@ -12,6 +12,9 @@ from tests.interop.clients import CONSUMERS, ConfluentAdmin
 from tests.interop.contract_table import CONTRACT, LACKS, LACKS_OF_CONSUMERS, contract_table, pauses
 from tests.interop.crew import Crew
 from tests.interop.programs import FOREIGN
+from tests.support.node_cluster import NodeCluster
+from tests.support.postgresql import PostgresqlServer
+from tests.support.postgresql import postgresql as postgresql  # noqa: PLC0414 - a fixture
 from tests.support.server import Server
 
 PARTITIONS = 6
@@ -94,9 +97,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def shared_bootstrap(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def nodes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeCluster | None]:
+    """The nodes of ``--nodes``; None without it."""
+    number = request.config.getoption("--nodes")
+    if not number:
+        yield None
+        return
+    database: PostgresqlServer = request.getfixturevalue("postgresql")
+    cluster = NodeCluster(tmp_path_factory.mktemp("nodes"), database.url(database.empty_database()), number)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.close()
+
+
+@pytest.fixture(scope="session")
+def shared_bootstrap(
+    request: pytest.FixtureRequest, nodes: NodeCluster | None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """A server for tests that leave it as they found it, but for topics and groups of their own names."""
-    if given := request.config.getoption("--bootstrap"):
+    if given := request.config.getoption("--bootstrap") or (nodes and nodes.bootstrap):
         yield given
         return
     with Server(tmp_path_factory.mktemp("interop")) as server:

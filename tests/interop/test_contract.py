@@ -19,6 +19,7 @@ from tests.interop.programs import command_of
 from tests.support.certificates import Authority
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
+from tests.support.node_cluster import NodeCluster
 from tests.support.server import ROOT, Server
 from tests.support.tokens import key_set, token
 
@@ -223,20 +224,46 @@ def test_commit_and_read_back(group: Crew) -> None:
     assert group.members[0].committed(range(6)) == positions
 
 
-def test_server_killed(client: str, tmp_path_factory: pytest.TempPathFactory, crew_of: Callable[[str, str], Crew]) -> None:
-    """After kill -9 of the server and another start the members find their way back, and every acknowledged position is there."""
+def test_server_killed(
+    client: str,
+    nodes: NodeCluster | None,
+    tmp_path_factory: pytest.TempPathFactory,
+    crew_of: Callable[[str, str], Crew],
+) -> None:
+    """After kill -9 of the server and another start the members find their way back, and every acknowledged position is there.
+
+    With several nodes it is the group's owner that is killed, and starts again when another one has the group.
+    """
+    if nodes is not None:
+        group = crew_of(client, nodes.bootstrap)
+        _survive(group, lambda: _replace_owner(nodes, group.group))
+        return
     with Server(tmp_path_factory.mktemp("killed")) as server:
-        group = crew_of(client, server.bootstrap)
-        for partition, owner in group.join(2).settle().items():
-            owner.commit({partition: 1000 + partition})
 
-        server.kill()
-        server.start()
+        def restart() -> None:
+            server.kill()
+            server.start()
 
-        assert group.members[0].committed(range(6)) == {partition: 1000 + partition for partition in range(6)}
-        for partition, owner in group.settle().items():
-            owner.commit({partition: 2000 + partition})
-        assert group.members[1].committed(range(6)) == {partition: 2000 + partition for partition in range(6)}
+        _survive(crew_of(client, server.bootstrap), restart)
+
+
+def _survive(group: Crew, kill: Callable[[], None]) -> None:
+    for partition, owner in group.join(2).settle().items():
+        owner.commit({partition: 1000 + partition})
+
+    kill()
+
+    assert group.members[0].committed(range(6)) == {partition: 1000 + partition for partition in range(6)}
+    for partition, owner in group.settle().items():
+        owner.commit({partition: 2000 + partition})
+    assert group.members[1].committed(range(6)) == {partition: 2000 + partition for partition in range(6)}
+
+
+def _replace_owner(nodes: NodeCluster, group_id: str) -> None:
+    killed = nodes.owner_of(group_id)
+    nodes.nodes[killed].kill()
+    eventually(lambda: nodes.owner_of(group_id) not in (killed, -1))
+    nodes.nodes[killed].start()
 
 
 def test_admin_lists_and_describes(group: Crew, admin: ClientProcess) -> None:

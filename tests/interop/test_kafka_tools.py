@@ -24,8 +24,8 @@ from tests.interop.programs import java_command
 from tests.support.client import Client
 from tests.support.cluster_commands import join_consumer
 from tests.support.eventually import eventually
-from tests.support.producer import Producer
-from tests.support.simple_requests import coordinator, must_commit
+from tests.support.producer import Producer, home_of
+from tests.support.simple_requests import OF_GROUPS, must_commit
 
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 TOPICS = "org.apache.kafka.tools.TopicCommand"
@@ -185,10 +185,9 @@ def test_our_consumer_groups_prints_the_tables_of_kafkas(
 ) -> None:
     """Character by character: of a classic group, of one of the new protocol, and of one without members."""
     empty, modern, topic = f"a-name-that-is-wider-than-a-column-{fresh_name}", f"modern-{fresh_name}", settled.topic
-    host, _, port = shared_bootstrap.rpartition(":")
-    with Client(coordinator_of((host, int(port)), empty)) as client:
+    with Client(home_of(first_of(shared_bootstrap), empty, OF_GROUPS)) as client:
         must_commit(client, empty, topic, {0: 5, 2: 9})
-    with Client(coordinator_of((host, int(port)), modern)) as client:
+    with Client(home_of(first_of(shared_bootstrap), modern, OF_GROUPS)) as client:
         join_consumer(client, modern, "m1", topic, range(6))
     groups = [word for each in (settled.group, modern, empty) for word in ("--group", each)]
     reset = ("--reset-offsets", "--group", empty)
@@ -216,9 +215,9 @@ def test_our_consumer_groups_prints_the_tables_of_kafkas(
     assert capsys.readouterr().out == f"Deletion of requested consumer groups ('{empty}') was successful.\n"
 
 
-def coordinator_of(address: tuple[str, int], group: str) -> tuple[str, int]:
-    with Client(address) as client:
-        return coordinator(client, group)
+def first_of(bootstrap: str) -> tuple[str, int]:
+    host, _, port = bootstrap.partition(",")[0].rpartition(":")
+    return host, int(port)
 
 
 def test_kafka_topics(tool: Tool, fresh_name: str) -> None:
@@ -276,8 +275,7 @@ def test_kafka_features(tool: Tool) -> None:
 def opened(shared_bootstrap: str, fresh_name: str) -> Iterator[Producer]:
     """A producer of that name with an open transaction: two offsets of a group."""
     ConfluentAdmin(shared_bootstrap).create_topic(fresh_name, 2)
-    host, _, port = shared_bootstrap.rpartition(":")
-    with Producer((host, int(port)), fresh_name) as producer:
+    with Producer(first_of(shared_bootstrap), fresh_name) as producer:
         assert producer.init().error == ErrorCode.NONE
         assert producer.commit(f"group-{fresh_name}", fresh_name, {0: 5, 1: 7}) == {ErrorCode.NONE}
         yield producer
