@@ -16,7 +16,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture what-if simulate failover differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture what-if simulate failover outages differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -66,8 +66,8 @@ torture: with-dev ## the long versions of the crash tests: every system call, ma
 # Clients in other languages are built into ~/.cache/coordinator-server at first use: Java (a JDK and Maven), Go, Node.js.
 CLIENTS ?= all
 
-interop: with-dev ## the same scenarios with every client: Java, franz-go, sarama, kafkajs, the Python ones; CLIENTS=java,sarama selects some
-	@$(BIN)/python -m pytest tests/interop/test_contract.py tests/interop/test_kafka_acls.py tests/interop/test_kafka_tools.py tests/interop/test_logins.py tests/interop/test_migration.py tests/interop/test_consumer_contract.py tests/interop/test_share_groups.py tests/interop/test_streams.py tests/interop/test_moving_shards.py tests/interop/test_what_if.py --clients $(CLIENTS) $(ARGS)
+interop: with-dev ## the same scenarios with every client: Java, franz-go, sarama, kafkajs, the Python ones; CLIENTS=java,sarama selects some; NODES=3 plays the contract and Kafka's tools on nodes over a PostgreSQL, one of which is killed
+	@$(BIN)/python -m pytest $(if $(NODES),tests/interop/test_contract.py tests/interop/test_kafka_tools.py --nodes $(NODES),tests/interop/test_contract.py tests/interop/test_kafka_acls.py tests/interop/test_kafka_tools.py tests/interop/test_logins.py tests/interop/test_migration.py tests/interop/test_consumer_contract.py tests/interop/test_share_groups.py tests/interop/test_streams.py tests/interop/test_moving_shards.py tests/interop/test_what_if.py) --clients $(CLIENTS) $(ARGS)
 
 storm: with-dev ## 200 members join, leave, die and restart at random for five minutes, then 200 of both protocols in consumer groups, 200 in share groups, and 200 in streams groups; then all four while a shard moves each second; ARGS='--seconds 60 --seed 7' for a different run
 	@$(if $(filter --consumers --shares --streams --moves,$(ARGS)),$(BIN)/python -m tests.storm $(ARGS),for kind in '' --consumers --shares --streams --moves '--moves --consumers' '--moves --shares' '--moves --streams'; do $(BIN)/python -m tests.storm $$kind $(ARGS) || exit 1; done)
@@ -99,6 +99,9 @@ simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000
 
 failover: with-dev ## nodes on a PostgreSQL with two standbys, whose servers, backends and connections fail; ARGS='--seconds 600 --seed 7' for a different run
 	@$(BIN)/python -m tests.failover $(ARGS)
+
+outages: with-dev ## how long clients of three nodes over a PostgreSQL have no acknowledged commit when a node is killed, restarted or paused, or the database is; ARGS='--rounds 3 --only kill' for less
+	@$(BIN)/python -m bench.outages $(ARGS)
 
 mutants: with-dev ## small mistakes in the code, MUTANTS (100) of SEED (1), and which of them no test notices; ARGS='--packages log,offsets --help' for more
 	@$(BIN)/python -c 'import cosmic_ray' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/mutation.lock

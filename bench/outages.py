@@ -9,7 +9,7 @@ members of one more group poll. Then, one after the other:
     database  the PostgreSQL is stopped (fast) and started again
 
 Of each round it prints the longest time in which a group had no acknowledged commit, the commits that failed, and the rebalances of
-the members. In the end each group must have the offset that was acknowledged last.
+the members. The exit code is 1 if an acknowledged offset is lost, a restart fails a commit, or anything puts a member out.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ class Play:
         self.pause_s = pause_s
         self.committers = [Committer(cluster.bootstrap, group_id) for group_id in GROUPS]
         self.members = [Member(cluster.bootstrap, "members") for _ in range(2)]
+        self.wrong: list[str] = []
 
     def begin(self) -> None:
         """Start the clients, and wait until all of them are served."""
@@ -99,10 +100,15 @@ class Play:
         happen()
         self.go_on()
         longest = max(each.longest_s for each in self.committers)
-        failed = sum(len(each.failures) for each in self.committers)
+        failures = [failure for each in self.committers for failure in each.failures]
+        failed = len(failures)
         rebalances = sum(each.rebalances for each in self.members) - sum(known)
+        if rebalances or (failed and name == "restart"):
+            self.wrong.append(f"{name}: {failed} failed, {rebalances} rebalances")
         load = os.getloadavg()[0]
         print(f"{name:9} {longest:6.2f} s   {failed} failed   {rebalances} rebalances   load {load:.1f}", flush=True)
+        for failure, number in Counter(failures).items():
+            print(f"          {number} x {failure}", flush=True)
         time.sleep(SETTLED_S)
         return longest
 
@@ -142,7 +148,7 @@ class Play:
 
 
 def main() -> int:
-    """Print the times; the exit code is 1 if an acknowledged commit is lost."""
+    """Print the times, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m bench.outages", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="(%(default)s)")
     parser.add_argument("--pause", type=float, default=8.0, metavar="S", help="(%(default)s)")
@@ -170,9 +176,11 @@ def _measure(play: Play, options: argparse.Namespace) -> int:
         print(f"{name:9} median {statistics.median(times):.2f} s, worst {max(times):.2f} s, of {len(times)}\n", flush=True)
     for member in play.members:
         member.finish()
-    lost = [each.name for each in play.committers if each.finish() != each.acknowledged]
-    print(f"acknowledged and lost: {', '.join(lost) or 'none'}; commits {sum(each.acknowledged for each in play.committers):,}")
-    return 1 if lost else 0
+    play.wrong += [
+        f"{each.name}: an acknowledged commit is lost" for each in play.committers if each.finish() != each.acknowledged
+    ]
+    print(f"{sum(each.acknowledged for each in play.committers):,} commits; wrong: {'; '.join(play.wrong) or 'nothing'}")
+    return 1 if play.wrong else 0
 
 
 if __name__ == "__main__":

@@ -228,7 +228,8 @@ def test_kafka_topics(tool: Tool, fresh_name: str) -> None:
 
     described = tool(TOPICS, "--describe", "--topic", fresh_name)
     assert re.search(rf"Topic: {fresh_name}\s+TopicId: \S{{22}}\s+PartitionCount: 4\s+ReplicationFactor: 1", described)
-    assert re.findall(r"Partition: (\d)\s+Leader: 1", described) == ["0", "1", "2", "3"]
+    # Of several nodes any may be the leader of a topic without records.
+    assert re.findall(r"Partition: (\d)\s+Leader: [123]\s", described) == ["0", "1", "2", "3"]
     tool(TOPICS, "--delete", "--topic", fresh_name)
     assert fresh_name not in tool(TOPICS, "--list").split()
 

@@ -2,7 +2,7 @@
 
 Each statement finds the rows as it expects them, or changes nothing; its answer is durable before it counts, as that of an append.
 An answer that does not come is no outcome: the next statement says what it has seen. Renewals have a connection of their own,
-because a take waits for the appends that are under way to its shard.
+because a take waits for the appends that are under way to its shard. Takes and releases of one turn are one statement.
 
 The version of the rows is computed from them. Each change of owners raises it, and so does each change of the members that live:
 
@@ -30,6 +30,8 @@ from coordinator_server.log.postgresql.session import Rows, Session
 from coordinator_server.log.shards import ShardId
 
 T = TypeVar("T")
+Moved = Callable[[Mapping[int, int] | None], None]
+"""Gets the epochs of the shards that were taken or released, by number; None if that is unknown."""
 
 _LOCK: Final = "hashtextextended('coordinator_server node ' || id || '.' || incarnation, 0)"
 # Former processes of the node that own nothing are forgotten, but for the newest, from which the next one counts.
@@ -49,13 +51,14 @@ _LEAVE: Final = "UPDATE node SET is_dead = true WHERE id = $1 AND incarnation = 
 _LIVES: Final = "EXISTS (SELECT FROM node n WHERE n.id = {id} AND n.incarnation = {incarnation} AND NOT n.is_dead)"
 _TAKE: Final = f"""
 UPDATE shard s SET owner = $1::int, owner_incarnation = $2::bigint, epoch = s.epoch + 1, resolution = 0
-WHERE s.sid = $3 AND s.epoch = $4 AND {_LIVES.format(id="$1::int", incarnation="$2::bigint")}
+FROM unnest($3::int[], $4::bigint[]) seen(sid, epoch)
+WHERE s.sid = seen.sid AND s.epoch = seen.epoch AND {_LIVES.format(id="$1::int", incarnation="$2::bigint")}
   AND (s.owner IS NULL OR (s.owner = $1 AND s.owner_incarnation = $2)
     OR NOT {_LIVES.format(id="s.owner", incarnation="s.owner_incarnation")})
-RETURNING s.epoch"""
+RETURNING s.sid, s.epoch"""
 _RELEASE: Final = """
-UPDATE shard SET owner = NULL, owner_incarnation = NULL
-WHERE sid = $1 AND owner = $2 AND owner_incarnation = $3 AND epoch = $4 RETURNING sid"""
+UPDATE shard s SET owner = NULL, owner_incarnation = NULL FROM unnest($3::int[], $4::bigint[]) seen(sid, epoch)
+WHERE s.sid = seen.sid AND s.owner = $1 AND s.owner_incarnation = $2 AND s.epoch = seen.epoch RETURNING s.sid, s.epoch"""
 # One statement, and so one moment.
 _READ: Final = f"""
 SELECT
@@ -98,6 +101,8 @@ class PostgresqlMembership:
         self._moving = log.session(f"{name} moves")
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[Any]] = set()
+        # By statement: what is asked for in this turn.
+        self._moves: dict[tuple[str, Member], list[tuple[int, int, Moved]]] = {}
 
     def join(self, node: int, listeners: Sequence[tuple[str, int]], done: Callable[[Member | None], None], /) -> None:
         """Add a member with the next incarnation of a node."""
@@ -123,12 +128,13 @@ class PostgresqlMembership:
 
     def take(self, member: Member, shard: ShardId, epoch: int, done: Callable[[int | None], None], /) -> None:
         """Become the owner of a shard whose epoch is ``epoch``, and which no other living member owns."""
-        taking = self._write(self._moving, _TAKE, *member, self._sids[shard], epoch)
-        self._ask(taking, lambda rows: int(rows[0][0]) if rows else None, done)
+        sid = self._sids[shard]
+        self._move(_TAKE, member, sid, epoch, lambda found: done(None if found is None else found.get(sid)))
 
     def release(self, member: Member, shard: ShardId, epoch: int, done: Callable[[bool | None], None], /) -> None:
         """Leave a shard that the member owns at ``epoch`` without an owner."""
-        self._ask(self._write(self._moving, _RELEASE, self._sids[shard], *member, epoch), bool, done)
+        sid = self._sids[shard]
+        self._move(_RELEASE, member, sid, epoch, lambda found: done(None if found is None else sid in found))
 
     def leave(self, member: Member, done: Callable[[bool | None], None], /) -> None:
         """Mark a member dead that has released its shards."""
@@ -141,9 +147,31 @@ class PostgresqlMembership:
 
     async def settled(self) -> None:
         """Return when nothing is under way."""
-        while self._tasks:
+        while self._tasks or self._moves:
+            if not self._tasks:
+                await asyncio.sleep(0)
+                continue
             await asyncio.wait(list(self._tasks))
             await asyncio.sleep(0)
+
+    def _move(self, statement: str, member: Member, sid: int, epoch: int, done: Moved) -> None:
+        """Take or release a shard, together with all others for which this is asked in the same turn."""
+        moves = self._moves.setdefault((statement, member), [])
+        if not moves:
+            self._loop.call_soon(self._move_all, statement, member)
+        moves.append((sid, epoch, done))
+
+    def _move_all(self, statement: str, member: Member) -> None:
+        # In the order in which appends lock shards.
+        moves = sorted(self._moves.pop((statement, member)), key=lambda each: each[0])
+        sids, epochs, dones = zip(*moves, strict=True)
+
+        def moved(found: Mapping[int, int] | None) -> None:
+            for done in dones:
+                done(found)
+
+        moving = self._write(self._moving, statement, *member, sids, epochs)
+        self._ask(moving, lambda rows: {row["sid"]: row["epoch"] for row in rows}, moved)
 
     async def _renewed(self, member: Member) -> Rows:
         if not self._renewing.is_connected:
