@@ -52,6 +52,15 @@ def dense(data: bytes, position: int) -> Dense | None:
     return Dense(b"".join(pieces), headers) if pieces else None
 
 
+def first_batch(data: bytes, position: int) -> BatchHeader | None:
+    """Return the header of the first whole batch of an answer that ends after ``position``; None if there is none.
+
+    Raises DecodeError.
+    """
+    batches = iter_batches(data[: _whole(data)])
+    return next((header for _, header in batches if header.next_offset > position), None)
+
+
 def _whole(data: bytes) -> int:
     """Return the end of the last batch that is complete. Raises DecodeError."""
     position = 0

@@ -99,13 +99,16 @@ class Fetcher:
         self._turn = 0
 
     async def run(self) -> None:
-        """Fetch until it is cancelled. Raises AccessDenied, LogError, and ClientErrors that no retry mends."""
-        while True:
+        """Fetch until the server leads nothing, or it is cancelled.
+
+        Raises AccessDenied, LogError, and ClientErrors that no retry mends.
+        """
+        while self.partitions:
             connection: Connection | None = None
             try:
                 by_id = all(each != ZERO_UUID for each in self.topic_ids.values())
                 connection = await open_connection(self.address, self._settings, self._environment, _BY_ID if by_id else _BY_NAME)
-                while True:
+                while self.partitions:
                     await self.fetch_once(connection)
             except RetriableError as error:
                 self._notices.learn(str(error))

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +41,9 @@ log = structlog.get_logger(__name__)
 
 LEARN_S: Final = 30.0
 _FACTS_S: Final = 5.0
+_CALM_S: Final = 10.0
+"""After so long without a question for leaders the next one is not delayed."""
+_NO_ID: Final = uuid_text(ZERO_UUID)
 NODE_ID: Final = 1
 
 
@@ -87,7 +91,7 @@ class Observer:
         await self._adopt(seen)
         self._behind = set(self._partitions)
         await self._learn_topics()
-        works = (self._keep_learning(), self._keep_facts(), self._sampler.run(sample_s))
+        works = (self._keep_learning, self._keep_facts, partial(self._sampler.run, sample_s))
         self._background = [asyncio.create_task(self._guarded(work)) for work in works]
 
     async def failure(self) -> Exception:
@@ -124,6 +128,11 @@ class Observer:
         }
 
     @property
+    def asked_servers(self) -> list[int]:
+        """The servers that are asked for records."""
+        return sorted(node_id for node_id, task in self._tasks.items() if not task.done())
+
+    @property
     def counts(self) -> tuple[int, int, int]:
         """The numbers of partitions, of offsets that were read, and of those that the cleaner had removed before."""
         facts = [each.facts for each in self._partitions.values()]
@@ -150,8 +159,9 @@ class Observer:
         for node_id, fetcher in self._fetchers.items():
             fetcher.address = seen.servers.get(node_id, fetcher.address)
             fetcher.partitions, fetcher.topic_ids = led.get(node_id, []), seen.ids
-            if node_id not in self._tasks:
-                self._tasks[node_id] = asyncio.create_task(self._guarded(fetcher.run()))
+            # That of a server that led nothing for a while has ended.
+            if fetcher.partitions and (node_id not in self._tasks or self._tasks[node_id].done()):
+                self._tasks[node_id] = asyncio.create_task(self._guarded(fetcher.run))
 
     def _new_fetcher(self, address: Address) -> Fetcher:
         notices = Notices(self._ask_to_learn, self._check_up_to_date)
@@ -160,16 +170,17 @@ class Observer:
     async def _check_topic(self, topic: str, seen: InternalTopics) -> None:
         """Set the log of a topic aside that was deleted and made again. Raises Refused if its partitions have become more."""
         count = self._directory.partitions.get(topic)
-        known = self._directory.facts.topic_ids.get(topic)
+        # A cluster from before topic ids gives them to its topics when it is upgraded: from none to one is the same topic.
+        known = self._directory.facts.topic_ids.get(topic, _NO_ID)
         now = uuid_text(seen.ids[topic])
-        if known is not None and now != known and seen.ids[topic] != ZERO_UUID:
+        if _NO_ID not in (known, now) and now != known:
             log.warning("topic-made-again", topic=topic, was=known, now=now)
             for shard in sorted(self._of_topic(topic)):
                 followed = self._partitions.get(shard)
                 facts = await self._directory.cut(shard, 0, f"the topic was deleted, and made again with the id {now}")
                 if followed is not None:
                     followed.was_cut(facts)
-        if known != now:
+        if now not in (known, _NO_ID):
             self._directory.facts.topic_ids[topic] = now
             self._directory.write_facts()
         if count is None:
@@ -192,27 +203,38 @@ class Observer:
 
     async def _keep_learning(self) -> None:
         settings = self._cluster.settings
-        backoff = Backoff(settings.retry_backoff_s, 10 * settings.retry_backoff_max_s, self._cluster.environment)
-        topics_at_s = time.monotonic() + LEARN_S
+        backoff = Backoff(settings.retry_backoff_s, settings.retry_backoff_max_s, self._cluster.environment)
+        topics_at_s = asked_at_s = time.monotonic()
         while True:
-            is_asked = True
-            try:
-                await asyncio.wait_for(self._learning.wait(), max(0.0, topics_at_s - time.monotonic()))
-            except TimeoutError:
-                is_asked = False
-            self._learning.clear()
+            is_asked = await self._is_asked_before(topics_at_s + LEARN_S)
+            now_s = time.monotonic()
+            if now_s - asked_at_s > _CALM_S:
+                backoff.reset()
             try:
                 await self._adopt(await internal_topics(self._cluster))
-                if time.monotonic() >= topics_at_s:
+                if now_s >= topics_at_s + LEARN_S:
                     await self._learn_topics()
-                    topics_at_s = time.monotonic() + LEARN_S
-                if not is_asked:
-                    backoff.reset()
+                    topics_at_s = time.monotonic()
             except RetriableError as error:
                 log.warning("cluster-does-not-answer", why=str(error), action="it is asked again")
                 self._learning.set()
-            if self._learning.is_set() or is_asked:
+            if any(each.is_waiting for each in self._partitions.values()):
+                # Nobody asks for those that have no leader: there is nothing to fetch.
+                self._learning.set()
+            if is_asked or self._learning.is_set():
+                asked_at_s = time.monotonic()
                 await asyncio.sleep(backoff.next_s())
+
+    async def _is_asked_before(self, deadline_s: float) -> bool:
+        """Wait until somebody asks for leaders, or for the deadline. Return which."""
+        try:
+            # Not wait_for: before Python 3.12 it can swallow a cancellation, and the observer would never stop.
+            async with asyncio.timeout(max(0.0, deadline_s - time.monotonic())):
+                await self._learning.wait()
+        except TimeoutError:
+            return False
+        self._learning.clear()
+        return True
 
     async def _learn_topics(self) -> None:
         """Bring our catalog up to the cluster's topics."""
@@ -239,9 +261,9 @@ class Observer:
             if not self._behind:
                 self.up_to_date.set()
 
-    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await work
+            await work()
         except (ClientError, LogError) as error:
             self._fail(error)
         except Exception as error:

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from coordinator_server.log.shards import ShardId
-from coordinator_server.observe.dense import Dense, dense
+from coordinator_server.observe.dense import Dense, dense, first_batch
 from coordinator_server.observe.facts import ShardFacts
 from protocol.error_codes import ErrorCode
-from protocol.messages.fetch import FetchPartition, PartitionData
+from protocol.messages.fetch import EpochEndOffset, FetchPartition, PartitionData
 
 PARTITION_BYTES: Final = 1 << 20
 _DENIED: Final = frozenset({ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.CLUSTER_AUTHORIZATION_FAILED})
@@ -74,6 +74,8 @@ class Followed:
         """Whether nothing is asked until the leader is learned again."""
         self.is_starved = False
         """Whether the last answer had no room for a whole batch: the first partition of a request always gets one."""
+        self._doubted: Cut | None = None
+        """What parts our log from the leader's, if the leader has records there: it is asked for them first."""
 
     @property
     def position(self) -> int:
@@ -82,23 +84,26 @@ class Followed:
     @property
     def is_behind(self) -> bool:
         """Whether there are records that were not read. One that was never answered is behind."""
-        return self.high_watermark < 0 or self.fetch_offset < self.high_watermark
+        return self.high_watermark < 0 or self.fetch_offset < self.high_watermark or self._doubted is not None
 
     def lead(self, leader: int, leader_epoch: int) -> None:
-        """Note who leads the partition."""
+        """Note who leads the partition. Another leader may know what the one before did not."""
+        if (leader, leader_epoch) != (self.leader, self.leader_epoch):
+            self._doubted = None
         self.leader, self.leader_epoch, self.is_waiting = leader, leader_epoch, leader < 0
 
     def asked(self) -> FetchPartition:
         """Return what to ask."""
         # Of removed records nobody knows the epoch. Any other one would look as if the logs had diverged.
-        epoch = self.facts.last_epoch if self.fetch_offset == self.position else -1
-        return FetchPartition(
-            self.shard.partition, self.leader_epoch, self.fetch_offset, epoch, partition_max_bytes=PARTITION_BYTES
-        )
+        offset, epoch = self.fetch_offset, self.facts.last_epoch if self.fetch_offset == self.position else -1
+        if self._doubted is not None:
+            offset, epoch = self._doubted.from_offset, -1
+        return FetchPartition(self.shard.partition, self.leader_epoch, offset, epoch, partition_max_bytes=PARTITION_BYTES)
 
     def take(self, asked: FetchPartition, answer: PartitionData, *, is_whole: bool) -> Step:
         """Return what an answer means. ``is_whole``: the leader has left nothing out for its size. Raises DecodeError."""
-        if asked.fetch_offset != self.fetch_offset:
+        now = self.asked()
+        if (asked.fetch_offset, asked.last_fetched_epoch) != (now.fetch_offset, now.last_fetched_epoch):
             return Nothing()
         error = ErrorCode(answer.error_code) if answer.error_code in _KNOWN else None
         if error in _DENIED:
@@ -108,10 +113,10 @@ class Followed:
         if answer.error_code:
             self.is_waiting = True
             return Moved(error.name if error is not None else f"error {answer.error_code}")
-        diverging = answer.diverging_epoch
-        if diverging.end_offset >= 0:
-            cut = self.facts.epochs.shared_end(diverging.epoch, diverging.end_offset, self.position)
-            return Cut(cut, f"the leader's epoch {diverging.epoch} ends at offset {diverging.end_offset}")
+        if answer.diverging_epoch.end_offset >= 0:
+            return self._diverged(answer.diverging_epoch)
+        if self._doubted is not None:
+            return self._settled(self._doubted, answer, is_whole=is_whole)
         self.high_watermark = answer.high_watermark
         found = dense(bytes(answer.records or b""), self.position)
         self.is_starved = found is None and bool(answer.records)
@@ -121,6 +126,35 @@ class Followed:
                 self.high_watermark = min(self.high_watermark, self.fetch_offset)
             return Nothing()
         return Batches(found)
+
+    def _diverged(self, diverging: EpochEndOffset) -> Step:
+        """Return what it means that the leader's log has an earlier epoch, or a shorter one, before our position.
+
+        A leader that has copied a cleaned log does not know the epochs of which nothing was left. An epoch of ours that it does not
+        know, in a log that goes beyond our position, was lost by the cluster only if the leader has other records there.
+        """
+        cut = Cut(
+            self.facts.epochs.shared_end(diverging.epoch, diverging.end_offset, self.position),
+            f"the leader's epoch {diverging.epoch} ends at offset {diverging.end_offset}",
+        )
+        if cut.from_offset < self.position <= diverging.end_offset:
+            self._doubted = cut
+            return Nothing()
+        return cut
+
+    def _settled(self, cut: Cut, answer: PartitionData, *, is_whole: bool) -> Step:
+        """Return what the leader's records from a doubted offset on mean."""
+        first = first_batch(bytes(answer.records or b""), cut.from_offset)
+        if first is not None and first.base_offset < self.position:
+            self._doubted = None
+            return cut
+        is_empty = is_whole and not answer.records and answer.high_watermark >= self.position
+        if first is not None or is_empty:
+            # Nothing of the leader's is in the way. It does not know our epoch, so none is named until there is a batch of its own.
+            self._doubted = None
+            self.facts.last_epoch = -1
+        self.is_starved = first is None and bool(answer.records)
+        return Nothing()
 
     def appended(self, batches: Dense) -> bool:
         """Note that batches are durable. Return whether the facts have changed for a later start."""
@@ -138,6 +172,7 @@ class Followed:
 
     def was_cut(self, facts: ShardFacts) -> None:
         """Go on from a shorter log."""
+        self._doubted = None
         self.facts = facts
         self.fetch_offset = facts.upto
         self.high_watermark = -1

@@ -82,6 +82,14 @@ class ModelLeader:
         epoch = self.epochs[-1][0] + self._rng.randint(1, 2)
         self.epochs = [*(each for each in self.epochs if each[1] < self.end), (epoch, self.end)]
 
+    def move(self) -> None:
+        """A replica leads that has copied the log as the cleaner has left it: it knows only the epochs that batches have."""
+        known: dict[int, int] = {}
+        for header in map(read_header, self.batches):
+            known.setdefault(header.leader_epoch, header.base_offset)
+        self.epochs = [*known.items()] or [(self.epochs[-1][0], self.end)]
+        self.elect(is_unclean=False)
+
     def _cleaned(self, batch: bytes) -> bytes | None:
         header = read_header(batch)
         pos, records = HEADER_SIZE, []

@@ -102,6 +102,39 @@ def test_whatever_happens_the_log_is_the_leaders(seed: int, tmp_path: Path) -> N
     playing(play, tmp_path)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_what_was_read_stays_through_clean_elections(seed: int, tmp_path: Path) -> None:
+    """Also if the leader has copied a cleaned log, and does not know the epochs of which nothing was left there."""
+    rng = random.Random(seed)
+    leader = ModelLeader(SHARD, rng)
+
+    async def play(following: Following) -> None:
+        read: dict[int, bytes | None] = {}
+        for _ in range(60):
+            match rng.choice(["append"] * 4 + ["clean", "elect", "elect", "move", "follow", "open"]):
+                case "append":
+                    leader.append()
+                case "clean":
+                    for _ in range(5):
+                        leader.clean()
+                case "elect":
+                    leader.elect(is_unclean=False)
+                case "move":
+                    leader.move()
+                case "follow":
+                    await following.catch_up(leader)
+                    read = records_in(following.batches())
+                case "open":
+                    await following.directory.close()
+                    following.__init__(tmp_path)  # type: ignore[misc]
+            assert following.directory.facts.set_aside == []
+            assert read.items() <= records_in(following.batches()).items()
+        await following.catch_up(leader)
+        check(leader, following, set())
+
+    playing(play, tmp_path)
+
+
 def check(leader: ModelLeader, following: Following, lost: set[bytes | None]) -> None:
     batches = following.batches()
     ours, theirs = records_in(batches), records_in(leader.batches)

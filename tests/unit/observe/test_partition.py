@@ -71,10 +71,55 @@ def test_a_leader_with_an_older_epoch_cuts_the_log() -> None:
 
     at_its_end = answered(partition, diverging_epoch=EpochEndOffset(2, 8))
     at_ours = answered(partition, diverging_epoch=EpochEndOffset(2, 12))
+    assert partition.asked().fetch_offset == 15
 
     assert isinstance(at_its_end, Cut)
     assert isinstance(at_ours, Cut)
     assert (at_its_end.from_offset, at_ours.from_offset) == (8, 10)
+
+
+def doubting() -> Followed:
+    """Its leader has no epoch 3, in a log that goes beyond our position."""
+    partition = followed()
+    append(partition, in_epoch(batch(0, count=10), 2), in_epoch(batch(10, count=5), 3))
+    assert answered(partition, diverging_epoch=EpochEndOffset(2, 40)) == Nothing()
+    return partition
+
+
+def test_an_epoch_that_the_leader_does_not_know_is_doubted() -> None:
+    """Where ours begins the leader is asked for records. If it has some there, they are other ones than ours."""
+    partition = doubting()
+    assert (partition.asked().fetch_offset, partition.asked().last_fetched_epoch) == (10, -1)
+    assert partition.is_behind
+
+    assert answered(partition, batch(10)[:-1]) == Nothing()
+    assert partition.is_starved
+    step = answered(partition, in_epoch(batch(10), 2) + in_epoch(batch(11, count=29), 2))
+
+    assert isinstance(step, Cut)
+    assert step.from_offset == 10
+
+
+def test_records_that_were_cleaned_away_before_the_leader_copied_its_log_are_not_lost() -> None:
+    """It has nothing between where our epoch begins and our position."""
+    for records in (in_epoch(batch(40), 5), b""):
+        partition = doubting()
+
+        assert answered(partition, records) == Nothing()
+
+        assert (partition.asked().fetch_offset, partition.asked().last_fetched_epoch) == (15, -1)
+        append(partition, in_epoch(batch(40), 5))
+        assert partition.asked().last_fetched_epoch == 5
+
+
+def test_a_doubt_is_about_one_leader_and_waits_for_its_high_watermark() -> None:
+    partition = doubting()
+
+    assert answered(partition, high_watermark=12) == Nothing()
+    assert partition.asked().fetch_offset == 10
+    partition.lead(2, 6)
+
+    assert (partition.asked().fetch_offset, partition.asked().last_fetched_epoch) == (15, 3)
 
 
 def test_after_a_cut_it_goes_on_from_there() -> None:
