@@ -64,6 +64,20 @@ class EndOffsets:
         part = max(0.0, (at_ms - before_ms) / (times[index] - before_ms))
         return ends[index - 1] + int((ends[index] - ends[index - 1]) * part)
 
+    def sampled(self, topic: str, partition: int, at_ms: int) -> int | None:
+        """Return the end of a partition in the last sample before a moment, or of that moment; None if it is unknown.
+
+        The end at the moment itself was not lower.
+        """
+        times, ends = self._changes.get((topic, partition), ([], []))
+        index = bisect_right(times, at_ms)
+        return ends[index - 1] if index else None
+
+    def earlier(self, topic: str, partition: int, samples: int) -> int | None:
+        """Return the end of a partition in the first of the last samples that has it; None if none has."""
+        times, _ = self._changes.get((topic, partition), ([], []))
+        return self.sampled(topic, partition, max(times[0], self._sampled[-samples:][0])) if times and self._sampled else None
+
     def written_ms(self, topic: str, partition: int, offset: int) -> float | None:
         """Return when the record at an offset was written, evenly spread between two samples; None if it is unknown."""
         times, ends = self._changes.get((topic, partition), ([], []))

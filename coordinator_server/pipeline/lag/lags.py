@@ -19,7 +19,7 @@ from coordinator_server.log.opening import identity_of, job_shards
 from coordinator_server.pipeline.input.files import batches_before, records_of
 from coordinator_server.pipeline.lag.commit_keys import Position, offset_of, position_of
 from coordinator_server.pipeline.lag.end_offsets import EndOffsets
-from coordinator_server.pipeline.lag.verdicts import Commit, Made, Verdict, add_commit, judge, of_group
+from coordinator_server.pipeline.lag.verdicts import SAMPLES, Commit, Made, Verdict, add_commit, judge, of_group
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.record_batch import BatchHeader
@@ -158,14 +158,16 @@ def lag_of(where: Position, made: Sequence[Made], ends: EndOffsets) -> Lag:
     """Return the lag of a position whose last commits are known."""
     group, topic, partition = where
     offset, as_of_ms = made[-1].offset, ends.last_ms
-    window = [Commit(each.at_ms, each.offset, _unread(ends.at(topic, partition, each.made_ms), each.offset)) for each in made]
+    window = [
+        Commit(each.at_ms, each.offset, _unread(ends.sampled(topic, partition, each.made_ms), each.offset)) for each in made
+    ]
     end = ends.at(topic, partition, as_of_ms)
     lag = _unread(end, offset)
     lag_s = 0.0 if lag == 0 else None
     if lag:
         written_ms = ends.written_ms(topic, partition, offset)
         lag_s = None if written_ms is None else round(max(0.0, as_of_ms - written_ms) / 1000, 1)
-    judged = judge(window, lag, as_of_ms)
+    judged = judge(window, lag, as_of_ms, ends.earlier(topic, partition, SAMPLES))
     return Lag(group, topic, partition, offset, end, lag, lag_s, judged.verdict, judged.reason)
 
 

@@ -48,6 +48,18 @@ def test_ends_are_spread_between_two_samples(tmp_path: Path) -> None:
     assert ends.at("others", 0, START_MS) is None
 
 
+def test_the_end_some_samples_ago(tmp_path: Path) -> None:
+    """Samples in which it had not changed count; the first one if there are not so many."""
+    ends = sampled(tmp_path, (0, [0, 1]), (30, [7, 1]), (60, [8, 1]), (90, [8, 1]))
+
+    assert [ends.earlier("orders", 0, samples) for samples in (1, 2, 3, 4, 9)] == [8, 8, 7, 0, 0]
+    assert ends.earlier("orders", 1, 2) == 1
+    assert ends.earlier("others", 0, 2) is None
+    EndOffsetsWriter(tmp_path).write(START_MS + 120_000, {"made": [5]})
+    assert EndOffsets(read_samples(tmp_path)).earlier("made", 0, 3) == 5
+    assert EndOffsets(read_samples(tmp_path / "nothing")).earlier("orders", 0, 2) is None
+
+
 def test_when_a_record_was_written(tmp_path: Path) -> None:
     ends = sampled(tmp_path, (0, [100]), (30, [100]), (60, [160]))
 
@@ -112,10 +124,10 @@ def windows(*batches: bytes, groups: tuple[str, ...] = ()) -> dict[Position, lis
 
 
 def test_a_commit_has_the_lag_of_its_time(tmp_path: Path) -> None:
-    """What is unread at the end of the samples, and was at the second commit, when no record was behind it."""
+    """As of the sample before it: of what has come since nobody knows whether it was there."""
     ends = sampled(tmp_path, (0, [0, 100]), (60, [0, 160]))
     made = [
-        Made(START_MS + 1000 * second, offset, START_MS + 1000 * second) for second, offset in ((0, 90), (30, 130), (60, 150))
+        Made(START_MS + 1000 * second, offset, START_MS + 1000 * second) for second, offset in ((0, 90), (30, 100), (60, 150))
     ]
 
     found = lag_of(AT, made, ends)
@@ -124,6 +136,7 @@ def test_a_commit_has_the_lag_of_its_time(tmp_path: Path) -> None:
     assert lag_of(AT, made[::2], ends).reason == "the lag went from 10 to 10, and never down, in 2 commits"
     unknown = lag_of(Position("g", "others", 0), made, ends)
     assert (unknown.end_offset, unknown.lag, unknown.lag_s) == (None, None, None)
+    assert ends.sampled("orders", 1, START_MS - 1) is None
 
 
 def test_an_offset_that_is_deleted_has_no_lag() -> None:

@@ -27,6 +27,11 @@ def window(offsets: Sequence[int], lags: Sequence[int | None]) -> list[Commit]:
         ([10, 10, 10, 10, 10], [1, 2, 3, 4, 5], 5, 1, STALL, "the same offset 10"),
         ([10, 10, 10, 10, 10], [5, 5, 5, 5, 5], 5, 1, STALL, "5 records are unread"),
         ([10, 20, 30, 15, 25], [5, 5, 5, 40, 40], 40, 1, REWIND, "from offset 30 to 15"),
+        # Also if nothing was unread before: a group that begins again has everything unread, and was well until then.
+        ([10, 20, 30, 0, 5], [0, 0, 0, 30, 25], 25, 1, REWIND, "from offset 30 to 0"),
+        # A member that gives its partition up may commit an old offset: it is where it was before.
+        ([10, 20, 30, 15, 30], [5, 5, 5, 40, 25], 25, 1, OK, "went down"),
+        ([10, 20, 30, 15, 35], [5, 5, 5, 40, 40], 40, 1, WARN, "from 5 to 40"),
         # A rewind is worse than a stall, and both come after a stop.
         ([10, 20, 30, 15, 15], [5, 5, 5, 40, 40], 40, 5, STOP, "5 s ago, after 4 s"),
         # It stopped, although nothing was unread at a commit: what has come since is.
@@ -36,7 +41,8 @@ def window(offsets: Sequence[int], lags: Sequence[int | None]) -> list[Commit]:
         ([10, 20, 30, 40, 50], [5, 5, 5, 5, 5], 0, 9_999, OK, "nothing is unread"),
         # The group was set back on purpose, and nothing is unread.
         ([50, 10], [0, 0], 0, 1, OK, "nothing is unread"),
-        ([10, 20], [None, None], 5, 1, OK, ""),
+        ([10, 20], [None, None], 5, 1, OK, "unknown at the commits"),
+        ([10, 20], [None, 5], 5, 1, WARN, "from 5 to 5"),
         ([10, 20], [3, 4], None, 1, OK, "unknown"),
         ([10], [3], 3, 1, STOP, "after 0 s"),
         ([], [], 3, 1, OK, "committed nothing"),
@@ -52,6 +58,14 @@ def test_a_sequence_of_commits(
 
     assert found.verdict is verdict, found
     assert reason in found.reason or reason.startswith("as long")
+
+
+@pytest.mark.parametrize(("earlier_end", "verdict"), [(None, STOP), (51, STOP), (50, OK), (49, OK)])
+def test_a_group_that_had_nothing_unread_a_short_while_ago_has_not_stopped(earlier_end: int | None, verdict: Verdict) -> None:
+    """It has committed nothing since the first records came that it has not read: it may be reading them."""
+    commits = window([10, 20, 30, 40, 50], [0, 0, 0, 0, 0])
+
+    assert judge(commits, 7, commits[-1].at_ms + 5000, earlier_end).verdict is verdict
 
 
 def test_fast_commits_are_one_with_the_time_of_the_first() -> None:
