@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
-from tests.simulation.group_member import RETRY_MS, GroupMember, Identity
+from tests.simulation.group_member import RETRY_MS, GroupMember, Identity, Subscription
 from tests.simulation.ownership import Position
 from tests.simulation.world import MS
 
@@ -37,6 +37,14 @@ class HeartbeatMember(GroupMember):
     _is_sure = False
     _is_full = True
     _interval_ms = 500
+    # Of heartbeats without an answer. One may arrive after what was said later, on another connection.
+    _unanswered: frozenset[Subscription] = frozenset()
+
+    def thaw(self) -> None:
+        """Go on at the next moment. Say all once more if something else, which has no answer, may have come last."""
+        super().thaw()
+        if not self._unanswered <= {self.subscription}:
+            self._is_full = True
 
     @abstractmethod
     def _bare(self, epoch: int) -> Any:
@@ -84,7 +92,9 @@ class HeartbeatMember(GroupMember):
         answer: Any = await self._ask(request, self.version, self.response)
         if answer is None or answer.error_code != ErrorCode.NONE:
             was_sure, self._is_sure, self._is_full = self._is_sure, False, True
-            if answer is not None:
+            if answer is None:
+                self._unanswered |= {self.subscription}
+            else:
                 await self._refused(ErrorCode(answer.error_code), was_sure=was_sure)
             return self.rng.randint(20, RETRY_MS)
         if request.member_epoch > 0 and answer.member_epoch < self.epoch:

@@ -1,0 +1,60 @@
+"""What members of plays do about answers that did not come: a play must not ask of a server what no server can know."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
+from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatResponse
+from tests.simulation.client import Wait
+from tests.simulation.group_member import GroupMember, Subscription, Surroundings
+from tests.simulation.native_member import NativeMember
+from tests.simulation.share_member import ShareMember
+from tests.simulation.world import World
+
+
+class ScriptedClient:
+    """Gives the answers of a list. None: no answer comes."""
+
+    def __init__(self, answers: list[Any]) -> None:
+        self.requests: list[Any] = []
+        self._answers = answers
+        self._waits: list[Wait] = []
+
+    async def ask(self, request: Any, *_: Any) -> Any:
+        self.requests.append(request)
+        return self._answers.pop(0)
+
+    async def sleep(self, _ms: int) -> None:
+        wait = Wait()
+        self._waits.append(wait)
+        await wait
+
+    def go_on(self) -> None:
+        """Let it have slept."""
+        self._waits.pop().end()
+
+
+@pytest.mark.parametrize("is_lost", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [
+        (ShareMember, ShareGroupHeartbeatResponse(member_id="m", member_epoch=1, heartbeat_interval_ms=500)),
+        (NativeMember, ConsumerGroupHeartbeatResponse(member_id="m", member_epoch=1, heartbeat_interval_ms=500)),
+    ],
+)
+def test_what_was_said_without_an_answer_may_come_last(kind: type[GroupMember], answer: Any, is_lost: bool) -> None:
+    """A request may wait on one connection until a later one has acted on another, and undo it. So it is said once more."""
+    client: Any = ScriptedClient([None if is_lost else answer, answer, answer])
+    member = kind(Surroundings(World(Random(1)), lambda *_: client), "g", None, Subscription(("t1",)), (3000, 3000))
+    member.rng = Random(4)
+    member.start()
+    member.subscription = Subscription(("t0",))
+    client.go_on()
+    member.thaw()
+    client.go_on()
+
+    assert [each.subscribed_topic_names for each in client.requests] == [["t1"], ["t0"], ["t0"] if is_lost else None]
