@@ -155,17 +155,13 @@ class ClientsPlay(LoopsPlay):
 
     # The calm.
 
-    def _calm(self) -> None:
-        self._tell(-1, "calm")
-        self.is_calm = True
+    def _rest(self) -> None:
+        super()._rest()
         self._empty_until_us = 0
-        self.neighbourhood.slow_odds = 0.0
-        for machine in self.machines:
-            machine.disk.mend()
-            machine.resume()
-            machine.child_death_odds = 0.0
         for participant in self._living():
             participant.program.pause(0)
+
+    def _finish(self) -> None:
         self._settle()
         self._check()
         self._leave()

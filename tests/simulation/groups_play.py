@@ -8,7 +8,7 @@ then all members go, and no group has any.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from random import Random
 from typing import Any, Final
@@ -18,7 +18,6 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.cluster.view import CATALOG_SHARD
 from protocol.error_codes import ErrorCode
 from protocol.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse, CreatePartitionsTopic
@@ -29,9 +28,8 @@ from tests.simulation.epochs_log import IMPOSTOR
 from tests.simulation.group_member import GroupMember, Identity, Subscription, Surroundings
 from tests.simulation.history import History, Op
 from tests.simulation.loops_play import STORM_S, LoopsPlay
-from tests.simulation.mirror import LogRecord, Mirror
+from tests.simulation.mirror import LogRecord
 from tests.simulation.world import MS, SECOND
-from tests.support.views import loop_of
 
 PARTITIONS: Final = 4
 LASTING: Final = {"t0": 3, "t1": 2}
@@ -70,6 +68,8 @@ class GroupsPlay(LoopsPlay):
     # Answered heartbeats of any member from the last change of a group's epoch until the group is settled.
     most_beats = 25
     trouble_counts = (0, 2, 8)
+    # The first letter of the names of its groups.
+    letter = "g"
 
     def __init__(self, seed: int, own: Random, session_ms: int, properties: Mapping[str, Any]) -> None:
         super().__init__(seed, {"offsets_topic_num_partitions": PARTITIONS, **properties})
@@ -78,7 +78,7 @@ class GroupsPlay(LoopsPlay):
         self.surroundings = Surroundings(self.world, self._member_client)
         self.surroundings.counts = self._counts
         self.ledger = self.surroundings.ledger
-        self.groups = [f"g{number}" for number in range(own.choice((1, 1, 2, 3)))]
+        self.groups = [f"{self.letter}{number}" for number in range(own.choice((1, 1, 2, 3)))]
         # Of each group, how many heartbeats a member sent between the last change of the group and
         # the end of what followed from it.
         self._beats: dict[str, int] = {}
@@ -121,7 +121,7 @@ class GroupsPlay(LoopsPlay):
     def _act_more(self) -> None:
         """Draw what else somebody does in the storm."""
 
-    def _calm_more(self) -> None:
+    def _rest_more(self) -> None:
         """End what else there was in the storm."""
 
     def _end_groups(self) -> None:
@@ -133,8 +133,7 @@ class GroupsPlay(LoopsPlay):
 
     def lines(self) -> Iterator[str]:
         """Yield one line for each thing that has happened, for people."""
-        befallen = [f"{at_us / MS:12.3f} ---- {what}" for at_us, what in self.told]
-        yield from sorted([*self.history.lines(), *befallen])
+        yield from sorted([*self.history.lines(), *super().lines()])
 
     # The storm.
 
@@ -153,7 +152,7 @@ class GroupsPlay(LoopsPlay):
         request = CreateTopicsRequest([CreatableTopic(name, count, 1) for name, count in LASTING.items()], 3000)
         answer = await client.ask(request, 7, CreateTopicsResponse)
         assert answer is not None
-        assert not any(each.error_code for each in answer.topics)
+        assert {each.error_code for each in answer.topics} <= {ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS}
         client.close()
 
     def _act(self) -> None:
@@ -247,16 +246,11 @@ class GroupsPlay(LoopsPlay):
 
     # The calm.
 
-    def _calm(self) -> None:
-        self._tell(-1, "calm")
-        self.is_calm = self.surroundings.is_calm = True
+    def _rest(self) -> None:
+        super()._rest()
+        self.surroundings.is_calm = True
         for script in self._scripts:
             script.abandon()
-        self.neighbourhood.slow_odds = 0.0
-        for machine in self.machines:
-            machine.disk.mend()
-            machine.resume()
-            machine.child_death_odds = 0.0
         for double in self._doubles:
             double.die()
         for seat in self.seats:
@@ -264,7 +258,9 @@ class GroupsPlay(LoopsPlay):
                 seat.member.thaw()
             elif self.rng.random() < 0.7:
                 self._take(seat)
-        self._calm_more()
+        self._rest_more()
+
+    def _finish(self) -> None:
         self._settle()
         self._go()
         self._end_groups()
@@ -350,7 +346,7 @@ class GroupsPlay(LoopsPlay):
         if process is None:
             return None
         try:
-            return process.daemon.rooms.hosting.node.groups.read(partition_for(group_id, PARTITIONS), self._view_of, group_id)
+            return process.daemon.rooms.hosting.node.groups.read(self._shard(group_id).partition, self._view_of, group_id)
         except CoordinatorError:
             return None
 
@@ -372,16 +368,7 @@ class GroupsPlay(LoopsPlay):
         return self._topics
 
     def _shard(self, group_id: str) -> ShardId:
-        return ShardId(GROUPS.topic, partition_for(group_id, PARTITIONS))
-
-    def _mirrors(self) -> Sequence[Mirror]:
-        return [self._mirror(loop) for loop in range(self.loops)]
-
-    def _mirror(self, loop: int) -> Mirror:
-        machine = self.machines[loop]
-        mirror = Mirror(machine, self.broken.append, lambda shard: loop_of(shard, self.loops) == loop)
-        machine.journaled = mirror.journaled
-        return mirror
+        return self.shard_of(GROUPS.topic, group_id)
 
     def _member_client(self, group_id: str, name: str, answered: Callable[[Op], None]) -> Client:
         return self.client_of(self._shard(group_id), name, self._record, answered)

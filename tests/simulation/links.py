@@ -45,6 +45,12 @@ class Neighbourhood:
         for end in self.ends:
             end.most_us = self.most_us
 
+    def hold(self, process: Process, until_us: int) -> None:
+        """Nothing that a process says on the links that it has arrives before that time."""
+        for end in self.ends:
+            if end.process is process:
+                end.hold(until_us)
+
     def lose(self, process: Process) -> None:
         """A process is gone: the kernel closes what it had."""
         for path in [path for path, (listener, _) in self.listening.items() if listener is process]:
@@ -132,6 +138,10 @@ class End(asyncio.Transport):
 
     def is_closing(self) -> bool:
         return not self._is_open
+
+    def hold(self, until_us: int) -> None:
+        """What is written from now on arrives then, or later."""
+        self._free_us = max(self._free_us, until_us)
 
     def die(self) -> None:
         """The process is gone."""

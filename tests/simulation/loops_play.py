@@ -9,31 +9,40 @@ Each loop is a whole server process with a disk of its own, which has its journa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from random import Random
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.directory import lock_directory, recover_all_loops
 from coordinator_server.log.shards import ShardId
+from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.server.cluster.nodes import Place
 from coordinator_server.server.cluster.view import CATALOG_SHARD
 from tests.simulation.client import Client, Told
 from tests.simulation.links import Neighbourhood
 from tests.simulation.machine import Machine, Process
+from tests.simulation.mirror import Mirror
 from tests.simulation.network import Network
 from tests.simulation.play import listening
 from tests.simulation.world import MS, SECOND, World
 from tests.support.configs import config_with
 from tests.support.views import CONTROLLER, loop_of, loops_view
 
+if TYPE_CHECKING:
+    from tests.simulation.store_mirror import StoreMirror
+
 STORM_S: Final = 12
 CALM_S: Final = 25
 
 
 class LoopsPlay:
-    """Everything that a seed decides. ``properties`` are those of the servers, besides the ones that are drawn."""
+    """Everything that a seed decides. ``properties`` are those of the servers, besides the ones that are drawn.
+
+    storm    ``_act``: what clients do; troubles befall the loops
+    calm     ``_rest``: nothing befalls anybody any more; ``_finish``: wait, and look at what must be true then
+    """
 
     name = ""
     # How many troubles a storm has, one of these.
@@ -50,19 +59,24 @@ class LoopsPlay:
         self.broken: list[str] = []
         self.told: list[tuple[int, str]] = []
         self.loops = rng.choice(self.loop_counts)
+        self.neighbourhood = Neighbourhood(self.world)
         self.config = config_with(
             log_journal_bytes=rng.choice((8000, 1 << 16)),
             offsets_topic_segment_bytes=rng.choice((8000, 1 << 20)),
             log_cleaner_enable=False,
-            **{**properties, **self.properties},
+            **{**properties, **self.properties, **self._invite(seed)},
         )
-        self.neighbourhood = Neighbourhood(self.world)
         self.neighbourhood.most_us = rng.choice((1, 2, 40)) * MS
         self.neighbourhood.slow_odds = rng.choice((0.0, 0.3, 0.6))
         self.neighbourhood.piece_odds = rng.choice((0.0, 0.1, 0.5))
         self.is_calm = False
         self._starts = [0] * self.loops
         self.machines = [self._machine(loop) for loop in range(self.loops)]
+
+    def _invite(self, seed: int) -> Mapping[str, Any]:
+        """Have other plays on the same machines (``guests.py``). Return the properties that they need."""
+        del seed
+        return {}
 
     def _machine(self, loop: int) -> Machine:
         machine = Machine(self.world, Network(self.world), self.config, partial(self._tell, loop), self.broken.append)
@@ -110,9 +124,32 @@ class LoopsPlay:
         """The process that serves a shard, if one does."""
         return self.machines[self.loop_with(shard)].serving
 
+    def partitions(self, topic: str) -> int:
+        """The number of shards of a kind."""
+        return partition_counts(self.config.log)[topic]
+
+    def shard_of(self, topic: str, key: str) -> ShardId:
+        """The shard of a kind that has a key."""
+        return ShardId(topic, partition_for(key, self.partitions(topic)))
+
     def client_of(self, shard: ShardId, name: str, recorded: Told, answered: Told) -> Client:
         """A client that asks the owner of a shard."""
         return Client(self.machines[self.loop_with(shard)].network, name, recorded, answered)
+
+    def lines(self) -> Iterator[str]:
+        """Yield one line for each thing that has happened, for people."""
+        yield from (f"{at_us / MS:12.3f} ---- {what}" for at_us, what in self.told)
+
+    def _mirrors(self) -> Sequence[Mirror | StoreMirror]:
+        return [self._mirror(loop) for loop in range(self.loops)]
+
+    def _mirror(self, loop: int) -> Mirror:
+        machine = self.machines[loop]
+        mirror = Mirror(machine, self.broken.append, lambda shard: loop_of(shard, self.loops) == loop)
+        machine.journaled = mirror.journaled
+        # A mirror has to read a new process's log before a layer stands for some of it.
+        machine.compacting = mirror.check
+        return mirror
 
     # What a play adds
 
@@ -153,6 +190,10 @@ class LoopsPlay:
             self._check()
 
     def _calm(self) -> None:
+        self._rest()
+        self._finish()
+
+    def _rest(self) -> None:
         self._tell(-1, "calm")
         self.is_calm = True
         self.neighbourhood.slow_odds = 0.0
@@ -160,6 +201,8 @@ class LoopsPlay:
             machine.disk.mend()
             machine.resume()
             machine.child_death_odds = 0.0
+
+    def _finish(self) -> None:
         self.world.run_for(CALM_S * SECOND)
         self._check()
         self._end()
@@ -179,7 +222,10 @@ class LoopsPlay:
         return self.rng.choice(self.machines)
 
     def _kill(self) -> None:
-        self._any().kill()
+        self._kill_one(self._any())
+
+    def _kill_one(self, machine: Machine) -> None:
+        machine.kill()
 
     def _stop(self) -> None:
         self._any().stop()

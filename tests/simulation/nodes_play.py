@@ -5,7 +5,7 @@
     a calm     nothing befalls anybody
 
 What must be true at any moment: of one shard no two nodes may answer, and no epoch has two owners. After the calm each shard has an
-owner that lives and has loaded it. A node never ends by itself. ``nodes.py`` says what clients must find.
+owner that lives and has loaded it. A node never ends by itself. Clients of all families are the play's guests (``guests.py``).
 """
 
 from __future__ import annotations
@@ -17,43 +17,55 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from coordinator_server.kinds import GROUPS, partition_counts
+from coordinator_server.kinds import GROUPS, TRANSACTIONS
 from coordinator_server.log.shards import ShardId
 from coordinator_server.runtime.context import ShardState
-from coordinator_server.runtime.partitioner import partition_for
+from coordinator_server.runtime.runtime import CoordinatorRuntime
+from coordinator_server.server.cluster.view import CATALOG_SHARD
 from tests.simulation import registers
 from tests.simulation.client import Client, Script, Told
-from tests.simulation.loops_play import STORM_S, LoopsPlay
+from tests.simulation.groups_play import GroupsPlay
+from tests.simulation.guests import ConsumersOfNodes, Guest, SharesOfNodes, StreamsOfNodes, TransactionsOfNodes
+from tests.simulation.history import Op
+from tests.simulation.loops_play import STORM_S
 from tests.simulation.machine import FIRST_WALL_MS, Machine, Process
 from tests.simulation.network import Network
-from tests.simulation.played_nodes import FIRST_NODE, Node, NodeClock, RoutedClient
+from tests.simulation.node_troubles import LEASE_MS, NodeTroubles
+from tests.simulation.played_nodes import FIRST_NODE, Node, NodeClock, RoutedClient, Spared
 from tests.simulation.registers import OffsetRegister, Register
 from tests.simulation.store_mirror import StoreMirror
+from tests.simulation.transactions import IDS
 from tests.simulation.world import MS, SECOND
 from tests.support.shared_members import Rows
 from tests.support.shared_store import Database
 
-LEASE_MS: Final = 3000
 PROPERTIES: Final[Mapping[str, Any]] = {"broker_session_timeout_ms": LEASE_MS, "broker_heartbeat_interval_ms": 600}
 REGISTER: Final = "a-register"
+TOPIC: Final = "t0"
+"""One that exists from the start of the storm on."""
+FAMILIES: Final[tuple[type[Guest], ...]] = (TransactionsOfNodes, ConsumersOfNodes, StreamsOfNodes, SharesOfNodes)
+"""In the order in which they finish: share groups end all that is there."""
 
 
-class NodesPlay(LoopsPlay):
-    """Everything that a seed decides. To be put before a play of loops: its loops are nodes then."""
+class NodesPlay(NodeTroubles):
+    """Everything that a seed decides: nodes, what befalls them, and the plays of all families, its guests."""
 
+    name = "nodes"
     loop_counts = (2, 3, 3)
     trouble_counts = (3, 8, 20)
     properties = PROPERTIES
     restart_s = 12
-    # One that exists from the start of the storm on.
-    topic = "t0"
 
-    def __init__(self, seed: int, *args: Any) -> None:
+    def __init__(self, seed: int) -> None:
         self.database = Database()
         self.nodes: list[Node] = []
         self.owners: dict[tuple[ShardId, int], int] = {}
         self.cut_until_us = 0
-        super().__init__(seed, *args)
+        self.mirror = StoreMirror(self)
+        self.guests: list[Guest] = []
+        super().__init__(seed, {})
+        for guest in self.guests:
+            guest.arrive()
         rng = self.rng
         self.database.membership = Rows(self.shards)
         self.database.lateness = rng.choice((1, 10, 60))
@@ -63,16 +75,17 @@ class NodesPlay(LoopsPlay):
         # What is in a socket may be read when the shards have other owners.
         self.slow_us = rng.choice((2, 8)) * SECOND
         self.moves_every_us = rng.choice((0, 0, 1, 4)) * SECOND
+        self.strands_every_us = rng.choice((0, 0, 7)) * SECOND
+        self.senders = [self.shard_of(TRANSACTIONS.topic, each) for each in IDS]
         self.moved = 0
         self.is_storming = False
         self.register = Register(self.broken.append)
-        self.offsets = OffsetRegister(self.broken.append, REGISTER, self.topic)
+        self.offsets = OffsetRegister(self.broken.append, REGISTER, TOPIC)
         self._readers: list[Script] = []
 
-    @property
-    def shards(self) -> list[ShardId]:
-        counts = partition_counts(self.config.log)
-        return [ShardId(topic, partition) for topic, count in counts.items() for partition in range(count)]
+    def _invite(self, seed: int) -> Mapping[str, Any]:
+        self.guests = [family.invited(self, seed) for family in FAMILIES]
+        return {name: value for guest in self.guests for name, value in guest.wanted.items()}
 
     def _machine(self, loop: int) -> Machine:
         config = replace(self.config, node_id=FIRST_NODE + loop)
@@ -85,6 +98,7 @@ class NodesPlay(LoopsPlay):
         machine.make_clock = lambda _machine: clock
         node = Node(self, loop, machine, clock)
         machine.equip = node.equip
+        machine.when_serving = node.watch_lease
         self.nodes.append(node)
         return machine
 
@@ -141,11 +155,11 @@ class NodesPlay(LoopsPlay):
 
     def _committer(self, number: int) -> Client:
         """A client that commits, or reads: at the owner, or at a node that was it when the client last looked."""
-        shard = ShardId(GROUPS.topic, partition_for(REGISTER, partition_counts(self.config.log)[GROUPS.topic]))
+        shard = self.shard_of(GROUPS.topic, REGISTER)
         name = f"committer-{number}"
         if number < 2:
-            return self.client_of(shard, name, lambda _: None, lambda _: None)
-        return RoutedClient(partial(self._stale_route, shard, {}), name, lambda _: None, lambda _: None)
+            return self.client_of(shard, name, _nobody, _nobody)
+        return RoutedClient(partial(self._stale_route, shard, {}), name, _nobody, _nobody)
 
     def _stale_route(self, shard: ShardId, known: dict[str, Network]) -> Network:
         if not known or self.rng.random() < 0.1:
@@ -154,16 +168,34 @@ class NodesPlay(LoopsPlay):
 
     def _anywhere(self, name: str) -> Client:
         """A client that asks any node."""
-        return RoutedClient(lambda: self.rng.choice(self.machines).network, name, lambda _: None, lambda _: None)
-
-    def _mirrors(self) -> list[Any]:
-        self.mirror = StoreMirror(self)
-        return [self.mirror]
+        return RoutedClient(lambda: self.rng.choice(self.machines).network, name, _nobody, _nobody)
 
     # Its course.
 
     def _prepare(self) -> None:
         """There is no directory."""
+
+    def _begin(self) -> None:
+        for guest in self.guests:
+            guest._begin()
+
+    def _act(self) -> None:
+        for guest in self.guests:
+            guest._act()
+
+    def _check(self) -> None:
+        for guest in self.guests:
+            guest._check()
+
+    def _rest(self) -> None:
+        super()._rest()
+        for guest in self.guests:
+            guest._rest()
+
+    def _finish(self) -> None:
+        for guest in self.guests:
+            guest._finish()
+        self.mirror.check_times()
 
     def _storm(self) -> None:
         rng, world = self.rng, self.world
@@ -171,27 +203,22 @@ class NodesPlay(LoopsPlay):
         self.neighbourhood.slow_us = self.slow_us
         self._act()
         self._readers = [
-            *(self._reader(self.register, number, self._anywhere(f"administrator-{number}")) for number in range(3)),
+            self._reader(self.register, 0, self.client_of(CATALOG_SHARD, "administrator-0", _nobody, _nobody)),
+            *(self._reader(self.register, number, self._anywhere(f"administrator-{number}")) for number in range(1, 4)),
             *(self._reader(self.offsets, number, self._committer(number)) for number in range(5)),
         ]
-        troubles = [
-            self._kill,
-            self._stop,
-            self._stay_away,
-            self._pause,
-            self._pause_long,
-            self._suspend,
-            self._cut,
-            self._cut_store,
-            self._jump,
-            self._fail_over,
-        ]
-        for _ in range(rng.choice(self.trouble_counts)):
-            world.after(rng.randint(0, STORM_S * SECOND), rng.choice(troubles))
+        # In a long storm what the clients of the families do comes first.
+        storm_us = rng.choice((1, 1, 2)) * STORM_S * SECOND
+        for _ in range(0 if self.strands_every_us else rng.choice(self.trouble_counts)):
+            world.after(rng.randint(0, storm_us), rng.choice(self.troubles))
         if self.moves_every_us:
             self._move_on()
+        if self.strands_every_us:
+            # Nothing else befalls anybody: what a message has ended has to be over, and the next to have begun, when it arrives.
+            self.neighbourhood.slow_odds = 0.0
+            self._strand_on()
         for _ in range(20):
-            world.run_for(STORM_S * SECOND // 20)
+            world.run_for(storm_us // 20)
             self._check()
 
     def _calm_nodes(self) -> None:
@@ -214,7 +241,6 @@ class NodesPlay(LoopsPlay):
         for script in self._readers:
             script.abandon()
         super()._calm()
-        self.mirror.check_times()
 
     def _watch_over(self) -> None:
         self._watch_over_all()
@@ -227,22 +253,31 @@ class NodesPlay(LoopsPlay):
 
     def lines(self) -> Iterator[str]:
         """Yield one line for each thing that has happened, for people."""
-        yield from (f"{at_us / MS:12.3f} ---- {what}" for at_us, what in self.told)
+        yield from sorted([*super().lines(), *(line for guest in self.guests for line in guest.lines())])
+
+    def members_at(self, runtime: CoordinatorRuntime[Any], since_us: float) -> list[Spared]:
+        """The members of groups of a node's shards whose answers were in force at a time."""
+        return [
+            Spared(guest._shard(group_id), context, guest.ledger, life)
+            for guest in self.guests
+            if isinstance(guest, GroupsPlay)
+            for group_id, lives in guest.ledger.lives.items()
+            if (context := runtime._contexts.get(guest._shard(group_id).partition)) is not None
+            for life in lives
+            if life.in_force_until_us > since_us
+        ]
 
     # What is looked at.
 
     def check_owners(self) -> None:
         """No two nodes may answer for a shard, and no epoch has two owners."""
-        for shard in self.shards:
-            able = {}
-            for node in self.nodes:
-                epoch = node.epoch_of(shard)
-                if epoch is not None:
-                    able[node.id] = epoch
-                    if self.owners.setdefault((shard, epoch), node.id) != node.id:
-                        self.broken.append(f"{shard} has two owners at epoch {epoch}")
-            if len(able) > 1:
-                self.broken.append(f"of {shard} may answer: {able}")
+        able: dict[ShardId, dict[int, int]] = {}
+        for node in self.nodes:
+            for shard, epoch in node.epochs().items():
+                able.setdefault(shard, {})[node.id] = epoch
+                if self.owners.setdefault((shard, epoch), node.id) != node.id:
+                    self.broken.append(f"{shard} has two owners at epoch {epoch}")
+        self.broken += [f"of {shard} may answer: {epochs}" for shard, epochs in able.items() if len(epochs) > 1]
 
     def check_all_owned(self) -> None:
         """Each shard has an owner that lives and has loaded it, if its kind is in use."""
@@ -250,59 +285,6 @@ class NodesPlay(LoopsPlay):
             if not self.rows.is_alive(row.owner) or self.serving(shard) is None:
                 self.broken.append(f"after the calm {shard} is that of {row.owner} at {row.epoch}, which does not serve it")
 
-    # What befalls them.
 
-    def _any_node(self) -> Node:
-        return self.rng.choice(self.nodes)
-
-    def _stay_away(self) -> None:
-        """It is killed, and does not come back for a while."""
-        node = self._any_node()
-        node.machine.kill()
-        node.down_until_us = self.world.now_us + self.rng.randint(0, 3 * LEASE_MS) * MS
-
-    def _pause_long(self) -> None:
-        self._any().pause(self.rng.randint(0, 3 * LEASE_MS) * MS)
-
-    def _suspend(self) -> None:
-        """The whole machine stands still: its CLOCK_MONOTONIC, too."""
-        node, duration_us = self._any_node(), self.rng.randint(0, 3 * LEASE_MS) * MS
-        process = node.process
-        if process is not None and self.world.now_us >= process.paused_until_us:
-            node.machine.pause(duration_us)
-            self.world.after(duration_us, partial(setattr, node.clock, "suspended_us", node.clock.suspended_us + duration_us))
-
-    def _cut(self) -> None:
-        node = self._any_node()
-        node.cut_until_us = self.world.now_us + self.rng.randint(0, 3 * LEASE_MS) * MS
-        self._tell(node.id - FIRST_NODE, f"is cut from the store until {node.cut_until_us // MS} ms")
-
-    def _cut_store(self) -> None:
-        self.cut_until_us = self.world.now_us + self.rng.randint(0, 3 * LEASE_MS) * MS
-        self._tell(-1, f"nobody reaches the store until {self.cut_until_us // MS} ms")
-
-    def _jump(self) -> None:
-        node = self._any_node()
-        node.machine.wall_ahead_ms = self.rng.choice((0, 0, -3_600_000, -5000, 5000, 3_600_000))
-
-    def _fail_over(self) -> None:
-        self._tell(-1, "the store goes on as its standby")
-        self.database.fail_over()
-
-    def _move_on(self) -> None:
-        """Somebody gives a shard away, again and again."""
-        if self.is_calm:
-            return
-        process = self._any().serving
-        if process is not None:
-            process.soon(partial(self._give_away, process))
-        self.world.after(self.world.between(100 * MS, self.moves_every_us), self._move_on)
-
-    def _give_away(self, process: Process) -> None:
-        shards = process.daemon.rooms.shards
-        membership = None if shards is None else shards._membership
-        if membership is not None and membership.me is not None and membership.owned and not membership.is_leaving:
-            shard = self.rng.choice(list(membership.owned))
-            epoch = membership.owned[shard]
-            self.moved += 1
-            membership._disown(shard, partial(membership._release, membership.me, shard, epoch))
+def _nobody(_op: Op) -> None:
+    """Note nothing of a request."""

@@ -104,6 +104,11 @@ class Ledger:
         self.acquired += len(life.owned - before)
         self._check(life)
 
+    def resume(self, life: Life) -> None:
+        """The server, which could not be asked for a while, gives a member its whole time again, unless it has been put out."""
+        if life in self.lives.get(life.group_id, ()) and life.in_force_until_us:
+            self.confirm(life, self._now_us())
+
     def is_in_force(self, life: Life) -> bool:
         """Return whether the server cannot have taken anything from the member."""
         return life.in_force_until_us > self._now_us() and not life.is_contested

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.members import Opened, Shared
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import Meta
+from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.server.cluster.link_transport import UnixLinks
 from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.environment import Environment
 from tests.simulation.client import Client, Told
-from tests.simulation.machine import FIRST_WALL_MS, Clock, Machine, Process
+from tests.simulation.machine import Clock, Machine, Process
 from tests.simulation.network import Network
+from tests.simulation.ownership import Ledger, Life
 from tests.support.node_log import NodeLog
 from tests.support.shared_members import SharedMembers
 from tests.support.shared_store import Fate
@@ -41,8 +43,18 @@ class NodeClock(Clock):
     def boot_ms(self) -> int:
         return 5_000_000 + int(self.speed * self._machine.world.now_us / 1000)
 
-    def wall_ms(self) -> int:
-        return FIRST_WALL_MS + self._machine.wall_ahead_ms + self._machine.world.now_us // 1000
+    def us_of(self, boot_ms: int) -> float:
+        """The time of the world at which CLOCK_BOOTTIME reads so much."""
+        return (boot_ms - 5_000_000) * 1000 / self.speed
+
+
+class Spared(NamedTuple):
+    """A member that is in force when the lease of its group's shard ends, the shard as it is loaded then, and the ledger."""
+
+    shard: ShardId
+    context: ShardContext[Any]
+    ledger: Ledger
+    life: Life
 
 
 class SimulatedLinks:
@@ -128,17 +140,35 @@ class Node:
         elif play.is_storming and play.rng.random() < play.fate_odds:
             play.database.fates.append(play.rng.choice(FATES))
 
+    def watch_lease(self, process: Process) -> None:
+        """A lease that is over and is won back gives sessions their whole time: members whose owner heard nobody stay in."""
+        lease, runtime = process.daemon.rooms.hosting.lease, process.daemon.rooms.hosting.node.groups
+        ended, renewed, members = lease._ended, lease._renewed, list[Spared]()
+
+        def note_end() -> None:
+            members[:] = self.play.members_at(runtime, self.clock.us_of(lease.ends_ms))
+            ended()
+
+        def note_renewal() -> None:
+            renewed()
+            for shard, context, ledger, life in members:
+                if runtime._contexts.get(shard.partition) is context and context.state is ShardState.ACTIVE:
+                    ledger.resume(life)
+
+        lease._ended, lease._renewed = note_end, note_renewal
+
     @property
     def process(self) -> Process | None:
         return self.machine.process
 
-    def epoch_of(self, shard: ShardId) -> int | None:
-        """The epoch at which it answers for a shard when it runs; None if it does not."""
+    def epochs(self) -> dict[ShardId, int]:
+        """The epochs at which it answers for shards when it runs."""
         process = self.process
         if process is None or process.daemon._rooms is None:
-            return None
-        rooms = process.daemon.rooms
-        found = rooms.hosting.node.runtimes[shard.topic]._contexts.get(shard.partition)
-        is_in_force = self.clock.boot_ms() < rooms.hosting.lease.ends_ms
+            return {}
+        hosting = process.daemon.rooms.hosting
         # Whether it is suspended at the moment is not asked: it would have to look at its clock first.
-        return found.epoch if found is not None and found.is_loaded and is_in_force else None
+        if self.clock.boot_ms() >= hosting.lease.ends_ms:
+            return {}
+        contexts = [each for runtime in hosting.node.runtimes.values() for each in runtime._contexts.values()]
+        return {each.id: each.epoch for each in contexts if each.is_loaded}

@@ -36,6 +36,7 @@ NAME: Final = "a-group-without-members"
 SETTING: Final = "consumer.session.timeout.ms"
 FIRST: Final = 45_001
 LAST: Final = 60_000
+PATIENCE_MS: Final = 1500
 
 
 class Register:
@@ -70,12 +71,12 @@ class Register:
     async def _write(self, client: Client, value: int) -> bool:
         configs = [AlterableConfig(SETTING, 0, str(value))]
         request = IncrementalAlterConfigsRequest([AlterConfigsResource(GROUP, NAME, configs)])
-        answer = await client.ask(request, 1, IncrementalAlterConfigsResponse)
+        answer = await client.ask(request, 1, IncrementalAlterConfigsResponse, PATIENCE_MS)
         return answer is not None and not answer.responses[0].error_code
 
     async def _read(self, client: Client) -> int | None:
         request = DescribeConfigsRequest([DescribeConfigsResource(GROUP, NAME, [SETTING])])
-        answer = await client.ask(request, 4, DescribeConfigsResponse)
+        answer = await client.ask(request, 4, DescribeConfigsResponse, PATIENCE_MS)
         if answer is None or answer.results[0].error_code:
             return None
         return int(answer.results[0].configs[0].value or 0)

@@ -89,9 +89,6 @@ class SharesPlay(DeletedGroupsPlay):
         self.groups.append(MEMBERLESS)
         self.accounts: dict[tuple[str, Position], Account] = {}
         self.is_compacted = self.loops == 1 and own.random() < COMPACTED
-        if self.is_compacted:
-            # A mirror has to read a new process's log before a layer stands for some of it.
-            self.machines[0].compacting = self.mirrors[0].check
         self._leaders: list[ShareLeader] = []
         self._share_shard = ShareShards(SHARE_PARTITIONS)
 
@@ -223,7 +220,7 @@ class SharesPlay(DeletedGroupsPlay):
         await client.sleep(rng.randint(500, 3000))
         if self.loops > 1 and rng.random() < 0.5:
             # The others learn of the deletion when they start.
-            self.machines[rng.randrange(1, self.loops)].kill()
+            self._kill_one(self.machines[rng.randrange(1, self.loops)])
         else:
             self._perhaps_kill()
         await client.ask(DeleteTopicsRequest(topic_names=[name], timeout_ms=3000), 5, DeleteTopicsResponse)
@@ -242,7 +239,7 @@ class SharesPlay(DeletedGroupsPlay):
 
     # The calm.
 
-    def _calm_more(self) -> None:
+    def _rest_more(self) -> None:
         for leader in self._leaders:
             leader.end()
 

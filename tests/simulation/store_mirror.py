@@ -23,18 +23,23 @@ class StoreMirror:
     def __init__(self, play: NodesPlay) -> None:
         self._play = play
         self._images: dict[ShardId, tuple[Image, int]] = {}
+        self._checked_us = -1
 
     def written(self) -> Iterator[LogRecord]:
-        """Every record of the log of groups."""
+        """Every record of the log of groups, but for the markers of transactions."""
         for shard, kept in self._play.database.shards.items():
             for batch in kept.batches if shard.topic == GROUPS.topic else ():
-                for found in iter_records(batch, 0, read_header(batch)):
+                header = read_header(batch)
+                for found in () if header.is_control else iter_records(batch, 0, header):
                     record = GROUP_SERDE.decode(found.key, found.value)
                     assert record is not None
                     yield LogRecord(shard, found.offset, record, None)
 
     def check(self) -> None:
-        """Compare the state of owners that have heard of all that is durable."""
+        """Compare the state of owners that have heard of all that is durable, once in a moment."""
+        if self._checked_us == self._play.world.now_us:
+            return
+        self._checked_us = self._play.world.now_us
         for shard, kept in self._play.database.shards.items():
             process = self._play.serving(shard)
             if process is None or not kept.batches:

@@ -163,7 +163,7 @@ class StreamsPlay(DeletedGroupsPlay):
 
     # The calm.
 
-    def _calm_more(self) -> None:
+    def _rest_more(self) -> None:
         if self._is_mended:
             self._scripts.append(Script(self._mend()))
 

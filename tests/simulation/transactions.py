@@ -7,7 +7,7 @@ stable offset. After the calm, and after a last start, no transaction is open, n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from random import Random
 from typing import Final
@@ -16,7 +16,6 @@ from coordinator_server.group.shard import GroupShard
 from coordinator_server.kinds import GROUPS, TRANSACTIONS
 from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.transaction.shard import TransactionShard
 from coordinator_server.transaction.state import AT_REST
 from protocol.error_codes import ErrorCode
@@ -25,12 +24,10 @@ from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoord
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from tests.simulation.client import Client, Script
 from tests.simulation.loops_play import CALM_S, STORM_S, LoopsPlay
-from tests.simulation.mirror import Mirror
 from tests.simulation.play import real_directory
 from tests.simulation.world import SECOND
 from tests.support.ledger import Committed, Ledger
 from tests.support.mover import TOPIC, Mover, Surroundings
-from tests.support.views import loop_of
 
 IDS: Final = ["tx-a", "tx-b", "tx-c"]
 ETERNAL: Final = [f"g{number}" for number in range(6)]
@@ -70,8 +67,8 @@ class TransactionPlay(LoopsPlay):
         self.mirrors = self._mirrors()
         self.is_compacted = self.loops == 1 and Random(f"{seed} compacted").random() < COMPACTED
         # In some plays all producers share a connection to each loop: their requests overlap on it.
-        is_shared = Random(f"{seed} shared").random() < SHARED
-        self._shared = [self._client(loop, "shared") for loop in range(self.loops)] if is_shared else []
+        self._is_shared = Random(f"{seed} shared").random() < SHARED
+        self._shared: list[Client] = []
 
     def run(self) -> list[str]:
         """Storm and calm, on real files if the log is compacted. Return what went wrong."""
@@ -79,17 +76,6 @@ class TransactionPlay(LoopsPlay):
             if directory is not None:
                 self.machines[0].use(directory)
             return super().run()
-
-    def _mirrors(self) -> Sequence[Mirror]:
-        return [self._mirror(loop) for loop in range(self.loops)]
-
-    def _mirror(self, loop: int) -> Mirror:
-        machine = self.machines[loop]
-        mirror = Mirror(machine, self.broken.append, lambda shard: loop_of(shard, self.loops) == loop)
-        machine.journaled = mirror.journaled
-        # A mirror has to read a new process's log before a layer stands for some of it.
-        machine.compacting = mirror.check
-        return mirror
 
     def _begin(self) -> None:
         found = Script(self._find())
@@ -108,6 +94,7 @@ class TransactionPlay(LoopsPlay):
 
     def _act(self) -> None:
         rng, world = self.rng, self.world
+        self._shared = [self._client(loop, "shared") for loop in range(self.loops)] if self._is_shared else []
         for position, transactional_id in enumerate(IDS):
             for number in range(rng.choice((1, 1, 2, 3))):
                 producer = self._producer(transactional_id, position, number)
@@ -139,10 +126,13 @@ class TransactionPlay(LoopsPlay):
         client = self._client(self._owner(GROUPS.topic, MORTAL), "administrator")
         await client.ask(DeleteGroupsRequest([MORTAL]), 2, DeleteGroupsResponse)
 
-    def _calm(self) -> None:
+    def _rest(self) -> None:
         for script in self._scripts:
             script.abandon()
-        super()._calm()
+        super()._rest()
+
+    def _finish(self) -> None:
+        super()._finish()
         for machine in self.machines:
             machine.kill()
         self.world.run_for(self.restart_s * SECOND)
@@ -164,13 +154,13 @@ class TransactionPlay(LoopsPlay):
         self._check_over()
 
     def _check_over(self) -> None:
-        for partition in range(PARTITIONS[TRANSACTIONS.topic]):
+        for partition in range(self.partitions(TRANSACTIONS.topic)):
             runtime = self._node(TRANSACTIONS.topic, partition).transactions
             for transactional_id in runtime.read(partition, TransactionShard.ids):
                 state = runtime.read(partition, TransactionShard.transaction, transactional_id)
                 if state is not None and state.state not in AT_REST:
                     self.broken.append(f"not over in {CALM_S} quiet seconds: {transactional_id} {state}")
-        for partition in range(PARTITIONS[GROUPS.topic]):
+        for partition in range(self.partitions(GROUPS.topic)):
             groups = self._node(GROUPS.topic, partition).groups
             opened = [each for each in groups.active_producers(partition) if each.first_offset >= 0]
             if opened:
@@ -180,13 +170,13 @@ class TransactionPlay(LoopsPlay):
         """Every offset that can be read at the moment, by group and position."""
         found: Committed = {}
         for group_id in [*ETERNAL, MORTAL]:
-            partition = partition_for(group_id, PARTITIONS[GROUPS.topic])
-            process = self.serving(ShardId(GROUPS.topic, partition))
+            shard = self.shard_of(GROUPS.topic, group_id)
+            process = self.serving(shard)
             if process is None:
                 continue
             try:
                 answer = process.daemon.rooms.hosting.node.groups.read(
-                    partition, GroupShard.fetch_offsets, OffsetFetchRequestGroup(group_id, topics=None)
+                    shard.partition, GroupShard.fetch_offsets, OffsetFetchRequestGroup(group_id, topics=None)
                 ).answer()
             except CoordinatorError:
                 continue
@@ -204,7 +194,7 @@ class TransactionPlay(LoopsPlay):
         return Client(self.machines[loop].network, name, lambda _: None, lambda _: None)
 
     def _owner(self, topic: str, key: str) -> int:
-        return self.loop_with(ShardId(topic, partition_for(key, PARTITIONS[topic])))
+        return self.loop_with(self.shard_of(topic, key))
 
     def _next_offset(self) -> int:
         self._offset += 1

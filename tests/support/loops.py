@@ -135,6 +135,8 @@ class Loops:
         self.gates: dict[int, Gate] = {}
         self.incarnations: dict[int, int] = {}
         self.lease_ms = 0
+        # Whether the owner may still be the owner.
+        self.may_grant = True
         self._changes: dict[int, TopicChanges] = {}
         self.diverged: list[str] = []
         self._ids = count(1)
@@ -152,7 +154,7 @@ class Loops:
         runtime.load(PARTITION, 1)
         self._soon = soon
         self._run()
-        leasing = Leasing(self.clock.boot_ms, self.lease_ms)
+        leasing = Leasing(self.clock.boot_ms, self.lease_ms, lambda: self.may_grant)
         self.owner = OwnCatalog(runtime, self.store, self._call_later, expected, leasing)
         return self.owner
 

@@ -65,13 +65,14 @@ class Node:
             return cluster.build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers))
 
         own = OwnCatalog(self.runtime, store, loop.call_later)
-        who = Identity(number, 1)
-        replica = CatalogReplica(who, new_shard, CATALOG.serde, loop.call_later, cluster.failures.append, Gate(clock.boot_ms))
+        self.who, self.gate = Identity(number, 1), Gate(clock.boot_ms)
+        replica = CatalogReplica(self.who, new_shard, CATALOG.serde, loop.call_later, cluster.failures.append, self.gate)
         links = UnixLinks(cluster.sockets, lambda _loop: Path("/data/cluster.sock"), number)
+        self.server = FeedServer(links, own, has_provenance=False)
         self.roles = RoledCatalog(
             own,
             replica,
-            FeedServer(links, own, has_provenance=False),
+            self.server,
             FeedClient(links, replica, lambda: cluster.owner),
             lambda: cluster.others(number),
         )
@@ -204,6 +205,44 @@ def test_the_catalog_moves_to_a_node_that_followed() -> None:
         assert [node.names for node in cluster.nodes] == [["a", "b", "c", "d"]] * NODES
         assert [node.roles.is_leading for node in cluster.nodes] == [True, False, False]
         assert all(node.roles.is_current for node in cluster.nodes)
+
+    played(play)
+
+
+def test_a_node_that_joins_anew_answers_nobody_until_it_is_attached() -> None:
+    """As the process that it is now: what was granted to the one before is known to be over."""
+
+    async def play(cluster: Cluster) -> None:
+        owner = await cluster.begin()
+        node = cluster.nodes[2]
+        assert node.gate.is_open()
+        node.who.incarnation = 2
+        node.roles.begin_anew()
+        assert not node.gate.is_open()
+        await cluster.settle()
+
+        assert {each.loop: each.incarnation for each in owner.server._sessions} == {1: 1, 2: 2}
+
+    played(play)
+
+
+def test_a_follower_leaves_an_owner_that_is_none_any_more() -> None:
+    """It may not know that yet, and would go on to grant leases."""
+
+    async def play(cluster: Cluster) -> None:
+        owner, node = await cluster.begin(), cluster.nodes[2]
+
+        def links() -> set[object]:
+            return {each for each in owner.server._sessions if each.loop == node.number}
+
+        before = links()
+        node.roles.look()
+        await cluster.settle()
+        assert links() == before
+        cluster.owner = 1
+        node.roles.look()
+        await cluster.settle()
+        assert before.isdisjoint(links())
 
     played(play)
 

@@ -131,6 +131,21 @@ def test_a_follower_that_is_not_attached_gets_no_lease() -> None:
     assert loops.owner.grant(session) == -1
 
 
+def test_an_owner_whose_own_lease_is_over_grants_none() -> None:
+    """The next one may have begun, and waits for no lease of later. Whoever asks is sent away."""
+    loops = leased()
+    loops.attach(1)
+    loops.may_grant = False
+    for _ in range(10):
+        loops.pass_time(1)
+        loops.deliver()
+    loops.connect(2)
+    loops.deliver()
+
+    assert not loops.gates[1].is_open()
+    assert (loops.wires, loops.followers[2].is_current) == ({}, False)
+
+
 def test_a_new_controller_waits_for_the_leases_of_the_former() -> None:
     """A follower that attaches may be a later process of one that is frozen elsewhere."""
     loops = leased()
