@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -44,12 +45,15 @@ class Saving(Struct, frozen=True):
         return self.standstill_ms or 0, self.rebalances, self.needless
 
 
+_Said = tuple[str, tuple[str, ...]]
+
+
 class _Candidate(NamedTuple):
-    """A rule that may be recommended. ``says`` are the words and the evidence, from the costs without and with it."""
+    """A rule that may be recommended. ``says`` are the words and the evidence, from what it was and what is saved, in words."""
 
     name: str
     question: Question
-    says: Callable[[Period, Cost, str], tuple[str, tuple[str, ...]]]
+    says: Callable[[Period, Cost, str], _Said]
 
 
 def advise(period: Period, before: Cost) -> list[Saving]:
@@ -94,7 +98,7 @@ def _candidates(period: Period) -> Iterator[_Candidate]:
     in_force = RULES.get(last)
     for name in _ASSIGNORS if in_force is not None else ():
         if name != last:
-            yield _Candidate(name, Question(name), _of_assignor)
+            yield _Candidate(name, Question(name), partial(_of_assignor, name))
 
 
 def _session_for(expired: Sequence[Return]) -> int:
@@ -120,32 +124,30 @@ def _listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
-def _of_restarts(period: Period, before: Cost, saved: str) -> tuple[str, tuple[str, ...]]:
+def _of_restarts(period: Period, before: Cost, saved: str) -> _Said:
     returned = [each for each in returns_in([*period.anchor, *period.turns]) if not each.expired]
     turns = {number for each in returned for number in (each.gone_in, each.back_in)}
-    count = (
-        f"{len(turns):,} of {before.rebalances.value or 0:,} changes were restarts: {len(returned):,} times a member came back"
-    )
+    count = f"{len(turns):,} of {len(period.turns):,} changes were restarts: {len(returned):,} times a member came back"
     return f"{count}; static members (group.instance.id) would have saved {saved}", _examples(period, returned)
 
 
-def _of_sessions(period: Period, before: Cost, saved: str) -> tuple[str, tuple[str, ...]]:
+def _of_sessions(period: Period, before: Cost, saved: str) -> _Said:
     returned = [each for each in returns_in([*period.anchor, *period.turns]) if each.expired]
     session = duration_text(_session_for(returned))
     count = f"{len(returned):,} times a member came back whose session had ended"
     return f"{count}; a session.timeout.ms of {session} would have saved {saved}", _examples(period, returned)
 
 
-def _of_joins(period: Period, before: Cost, saved: str) -> tuple[str, tuple[str, ...]]:
+def _of_joins(period: Period, before: Cost, saved: str) -> _Said:
     delay = duration_text(DELAY_MS)
     return f"changes began within {delay} of a join; a rebalance that waits for {delay} would have saved {saved}", ()
 
 
-def _of_assignor(period: Period, before: Cost, saved: str) -> tuple[str, tuple[str, ...]]:
+def _of_assignor(name: str, period: Period, before: Cost, saved: str) -> _Said:
     moved, needless = before.moved.value or 0, before.needless.value or 0
     stops = before.stopped.value or 0
     count = f"{needless:,} of {moved:,} moves of partitions were needless, and members stopped {stops:,} times"
-    return f"{count}; another assignor would have saved {saved}", ()
+    return f"{count}; {name} would have saved {saved}", ()
 
 
 def _examples(period: Period, returned: Sequence[Return]) -> tuple[str, ...]:

@@ -136,16 +136,19 @@ def _without(turns: Sequence[Turn], chosen: Sequence[Return], *, is_static: bool
     first_seat: dict[Seat, Seat] = {}
     for each in chosen:
         first_seat[each.new_seat] = first_seat.get(each.seat, each.seat)
+    gone_in, back_in = _by_turn(chosen, "gone_in"), _by_turn(chosen, "back_in")
+    # Who is away, and the last generation with each.
+    away: dict[Seat, Generation] = {}
     left: list[Turn] = []
     saved: list[Turn] = []
     recorded: tuple[object, ...] = ()
     for number, turn in enumerate(turns):
         generation = turn.generation
-        members = {first_seat.get(seat, seat): member for seat, member in generation.members.items()}
-        for each in chosen:
-            if each.gone_in <= number < each.back_in:
-                members.setdefault(first_seat.get(each.seat, each.seat), turns[each.gone_in - 1].generation.members[each.seat])
-        altered = _with_members(generation, members, is_static=is_static)
+        for each in gone_in.get(number, ()):
+            away[each.seat] = turns[number - 1].generation
+        for each in back_in.get(number, ()):
+            away.pop(each.seat)
+        altered = _with_members(generation, away, first_seat, is_static=is_static)
         is_change = generation.signature != recorded
         if left and is_change and altered.signature == left[-1].generation.signature:
             saved.append(turn)
@@ -155,15 +158,37 @@ def _without(turns: Sequence[Turn], chosen: Sequence[Return], *, is_static: bool
     return left, saved
 
 
-def _with_members(generation: Generation, members: Mapping[Seat, LifeMember], *, is_static: bool) -> Generation:
-    """Return a generation with other members, each under the member id that it had at first."""
-    named = {seat: replace(member, member_id=seat) if member.instance_id is None else member for seat, member in members.items()}
-    if is_static:
-        named = {seat: replace(member, instance_id=seat) for seat, member in named.items()}
-    seats = {member.member_id: seat for seat, member in named.items()}
-    order = tuple(seats[member_id] for member_id in order_members(list(seats)))
-    topics = generation.topics
-    return replace(generation, members=named, order=order, topics=topics, before=None, fresh=frozenset())
+def _by_turn(returns: Sequence[Return], which: str) -> dict[int, list[Return]]:
+    found: dict[int, list[Return]] = {}
+    for each in returns:
+        found.setdefault(getattr(each, which), []).append(each)
+    return found
+
+
+def _with_members(
+    generation: Generation, away: Mapping[Seat, Generation], first_seat: Mapping[Seat, Seat], *, is_static: bool
+) -> Generation:
+    """Return a generation with those that are away and the topics that they want. All have the member ids that they had first."""
+    there = dict(generation.members)
+    topics = dict(generation.topics)
+    for seat, last in away.items():
+        there[seat] = last.members[seat]
+        topics = {name: topic for name, topic in last.topics.items() if name in there[seat].wanted} | topics
+    members: dict[Seat, LifeMember] = {}
+    for seat, member in there.items():
+        first = first_seat.get(seat, seat)
+        named = replace(member, member_id=first) if member.instance_id is None else member
+        members[first] = replace(named, instance_id=first) if is_static else named
+    seats = {member.member_id: seat for seat, member in members.items()}
+    return replace(
+        generation,
+        assignor=generation.assignor or next((last.assignor for last in away.values()), ""),
+        members=members,
+        order=tuple(seats[member_id] for member_id in order_members(list(seats))),
+        topics=topics,
+        before=None,
+        fresh=frozenset(),
+    )
 
 
 def _together(turns: Sequence[Turn], delay_ms: int, before: Mapping[Seat, LifeMember]) -> tuple[list[Turn], list[Turn]]:

@@ -132,7 +132,7 @@ def test_another_rule_does_what_clients_that_have_it_do(seed: int, coordinator: 
     expected = _shown(other, one, [each.held for each in play(one, RULES[other], {})])
 
     assert _shown(other, another, [each.held for each in recorded(another, {})]) == expected
-    assert len(expected) > 3
+    assert len(expected) > 2
 
 
 def _changes(life: Life) -> list[Turn]:

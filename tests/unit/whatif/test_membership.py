@@ -65,6 +65,25 @@ def test_a_client_id_that_several_members_have_is_told_apart_by_the_host() -> No
         assert altered.certainty is (Certainty.BOUND if expected == [1] else Certainty.KNOWN)
 
 
+def test_a_group_that_restarts_as_a_whole_is_never_empty() -> None:
+    """Nor does it lose the topics that only a member wants that is away."""
+    both = [member("a", "worker-a"), member("b", "worker-b", wants="u")]
+    again = [member("a2", "worker-a"), member("b2", "worker-b", wants="u")]
+    topics = {"t": 6, "u": 2}
+    life = turns(
+        generation(1, both, topics=topics),
+        generation(2, both[:1], at_s=10),
+        generation(3, [], at_s=11, topics={}),
+        generation(4, again[:1], at_s=12),
+        generation(5, again, at_s=13, topics=topics),
+        generation(6, [*again, member("c")], at_s=14, topics=topics),
+    )
+    altered = alter(life, STATIC)
+
+    assert numbers(altered.turns) == [1, 6]
+    assert set(altered.turns[1].generation.members) == {"a", "b", "c"}
+
+
 def test_another_client_or_another_subscription_is_no_return() -> None:
     for returned in (member("a2", "worker-x"), member("a2", "worker-a", wants="tu")):
         assert numbers(alter(turns(*restarted(3, returned=returned)), STATIC).turns) == [1, 2, 3]
