@@ -3,7 +3,7 @@
     rebalances    how often members had to agree on an assignment
     moved         partitions that went from one member that stayed to another
     needless      those of them that balance did not ask for
-    imbalance     by how many partitions the fullest member exceeds the emptiest one that could have more; in a sum, the worst
+    imbalance     by how many partitions the fullest member exceeds the emptiest one; in a sum, the worst
     stopped       how often a member that had partitions could work on none of them
     standstill    for how long, summed over members, in ms
 

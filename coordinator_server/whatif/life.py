@@ -110,11 +110,11 @@ class Life(Struct):
 
 
 def missing_between(generations: Sequence[Generation], begins_at: int) -> list[Missing]:
-    """Return the numbers that are missing. A record before ``begins_at`` is one that compaction has kept of several."""
+    """Return the numbers that are missing. Records before ``begins_at`` are what compaction has kept of more."""
     found = []
     for before, after in pairwise(generations):
         if before.protocol is after.protocol and after.number > before.number + 1:
             found.append(Missing(before.number + 1, after.number - 1, is_removed=before.offset < begins_at))
-    if generations and generations[0].offset < begins_at and generations[0].number > 1:
+    if generations and begins_at and generations[0].number > 1:
         found.insert(0, Missing(1, generations[0].number - 1, is_removed=True))
     return found

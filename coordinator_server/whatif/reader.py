@@ -63,5 +63,7 @@ class _Reading:
 
     def life(self, begins_at: int) -> Life:
         fill_topics(self._classic.generations, self._history)
-        generations = sorted((*self._classic.generations, *self._consumer.generations), key=lambda each: each.offset)
+        # Of a target assignment that compaction has kept, the members around it may be newer.
+        whole = [each for each in self._consumer.generations if each.offset >= begins_at]
+        generations = sorted((*self._classic.generations, *whole), key=lambda each: each.offset)
         return Life(self._id, generations, missing_between(generations, begins_at), self._classic.unreadable)

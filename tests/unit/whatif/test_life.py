@@ -54,6 +54,17 @@ def test_a_consumer_group_has_a_generation_for_each_target() -> None:
     assert all(each.reasons for each in life.generations)
 
 
+def test_a_target_that_compaction_has_kept_is_no_generation() -> None:
+    """The members around it may be newer. It is one of those that are missing."""
+    lives = ModernGroup(3, None).live(12)
+    whole = lives.life().generations
+    begins_at = whole[-2].offset
+    found = lives.life(begins_at)
+
+    assert [each.number for each in found.generations] == [each.number for each in whole[-2:]]
+    assert found.missing[0] == Missing(1, whole[-2].number - 1, is_removed=True)
+
+
 def test_what_another_rule_would_give_is_not_taken_for_what_was_recorded() -> None:
     """The proof can fail: a record that its assignor would not have made is found."""
     group = ClassicGroup(5, StickyAssignor(), is_alike=True)
