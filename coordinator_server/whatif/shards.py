@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from coordinator_server.kinds import GROUPS, topic_of
-from coordinator_server.log.opening import job_shard, job_shards
+from coordinator_server.log.opening import input_bytes, job_shard, job_shards
 from coordinator_server.pipeline.input.data_dir import durable
 from coordinator_server.pipeline.input.files import batches_before
 from coordinator_server.pipeline.input.retries import ONCE, Retries
@@ -79,7 +79,7 @@ def tasks_of(data_dir: Path, retries: Retries = ONCE, removed_to: Mapping[str, i
     for shard in job_shards(data_dir):
         upto = ends.get(shard.name, 0)
         if topic_of(shard.name) == GROUPS.topic and upto:
-            size = sum(Path(file.path).stat().st_size for file in shard.whole(upto)[1])
+            size = sum(input_bytes(file.path) for file in shard.whole(upto)[1])
             found.append(WhatIfTask(str(shard.place), upto, catalog_to, size, removed_to.get(shard.name, 0)))
     return found
 
