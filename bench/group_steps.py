@@ -7,6 +7,8 @@ between which nobody else is served.
 
     conversion    a member of the consumer protocol joins a classic group, which becomes a consumer group with all of its members
     many topics   the first heartbeat of a group names many topics, none of which the server has hashed before
+    many tasks    a member joins a streams group of a hundred processes that have a thousand tasks, and the loop computes the new
+                  target of all of them (by default a child process does)
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from coordinator_server.group.shard import GroupShard
@@ -24,10 +26,14 @@ from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartition
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
+from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from tests.support.group import FakeReply, GroupLog
 from tests.support.heartbeats import config_of
+from tests.support.streams_beats import StreamsBeats
+from tests.support.streams_beats import config_of as streams_config
 
 TIMEOUT_MS = 60_000
+PROCESSES, TASKS = 100, 1_000
 
 
 class Spent(NamedTuple):
@@ -38,7 +44,11 @@ class Spent(NamedTuple):
     replay: float
 
 
-def classic_group(members: int, _topics: int) -> tuple[GroupLog, list[str]]:
+Step = Callable[[GroupShard], Iterable[CoordinatorRecord]]
+"""Runs the operation of a heartbeat. Returns its records."""
+
+
+def classic_group(members: int, _topics: int) -> tuple[GroupLog, Step]:
     """A shard with a stable classic group, whose members have a partition each."""
     log = GroupLog(config_of())
     log.topics.create(t=members)
@@ -53,27 +63,46 @@ def classic_group(members: int, _topics: int) -> tuple[GroupLog, list[str]]:
     log.shard.replay(0, record)
     log.committed.append(record)
     log.shard.groups.classic.find("g")
-    return log, ["t"]
+    return log, joining(["t"])
 
 
-def many_topics(_members: int, topics: int) -> tuple[GroupLog, list[str]]:
+def many_topics(_members: int, topics: int) -> tuple[GroupLog, Step]:
     """A shard without groups, and the names of topics of one partition."""
     log = GroupLog(config_of())
     names = [f"topic-{number:05}" for number in range(topics)]
     log.topics.create(**dict.fromkeys(names, 1))
-    return log, names
+    return log, joining(names)
 
 
-CASES: dict[str, Callable[[int, int], tuple[GroupLog, list[str]]]] = {"conversion": classic_group, "many topics": many_topics}
-
-
-def measure(log: GroupLog, names: Sequence[str]) -> Spent:
-    """One heartbeat that joins group ``g``."""
-    context = RequestContext("client", "127.0.0.1", 68, 1)
+def joining(names: Sequence[str]) -> Step:
+    """The heartbeat of a member that joins group ``g``."""
     request = ConsumerGroupHeartbeatRequest("g", "new", 0, None, None, TIMEOUT_MS, list(names), None, None, [])
+    context = RequestContext("client", "127.0.0.1", 68, 1)
+    return lambda shard: GroupShard.consumer_group_heartbeat(shard, context, request, FakeReply(1)).records
+
+
+def many_tasks(_members: int, _topics: int) -> tuple[GroupLog, Step]:
+    """A shard with a streams group in which every member has its tasks."""
+    # A child process computes it with the default.
+    beats = StreamsBeats(streams_config(group_streams_assignment_inline_max_size=str(2 * TASKS)), t=TASKS)
+    beats.joined(*(f"member-{number:03}" for number in range(PROCESSES)))
+    request = StreamsGroupHeartbeatRequest("g", "new", 0, 0, None, None, TIMEOUT_MS, beats.topology, [], [], [], "new")
+    context = RequestContext("client", "127.0.0.1", 88, 0)
+    return beats.log, lambda shard: GroupShard.streams_group_heartbeat(shard, context, request, FakeReply(0)).records
+
+
+CASES: dict[str, Callable[[int, int], tuple[GroupLog, Step]]] = {
+    "conversion": classic_group,
+    "many topics": many_topics,
+    "many tasks": many_tasks,
+}
+
+
+def measure(log: GroupLog, step: Step) -> Spent:
+    """One heartbeat."""
     log.registry.snapshot(log.end_offset)
     times = [time.thread_time()]
-    records = list(GroupShard.consumer_group_heartbeat(log.shard, context, request, FakeReply(1)).records)
+    records = list(step(log.shard))
     times.append(time.thread_time())
     for record in records:
         GROUP_SERDE.encode_key(record)
