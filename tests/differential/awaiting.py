@@ -12,6 +12,7 @@ from protocol.messages.alter_client_quotas import RequestEntryData
 from protocol.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
 from protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from tests.differential.images import partitions_known
 from tests.differential.names import Names
 from tests.differential.script_requests import ALTER, CHANGES_TOPICS, QUOTA, REMOVE
 from tests.differential.streaming import STREAM, Streaming, is_missing_topics
@@ -20,7 +21,6 @@ from tests.scenarios.player import Words
 
 # Sources of a value that was set for one topic, or one group (DescribeConfigsResponse.ConfigSource).
 _DYNAMIC: Final = {1, 8}
-_IMAGE_S: Final = 1.0
 # Between two looks at what takes time.
 _LONGEST_PAUSE_S: Final = 0.02
 
@@ -68,8 +68,8 @@ class Awaiting(Streaming):
             wanted = 0 if sent.api == REMOVE.name else abs(int(count.partition(":")[0]))
             if self._topic(name) not in refused:
                 until(partial(self._has_partitions, name, wanted), f"{name} has {wanted} partitions")
-        if self._has_consumers or self._has_shares or self._has_streams:
-            self.await_image()
+                if self._has_consumers or self._has_shares or self._has_streams:
+                    self._await_image(self._topic(name))
 
     def await_configs(self, plain: list[str], words: Words) -> None:
         """Settings, too, are known to the node a moment after they were altered."""
@@ -124,12 +124,17 @@ class Awaiting(Streaming):
             return
         for name in self.internal_topics(client, plain[1]):
             until(partial(self._exists, name), f"{name} is made")
-        self.await_image()
+            self._await_image(name)
 
-    def await_image(self) -> None:
+    def _await_image(self, topic: str) -> None:
         """A broker tells its coordinator of topics a moment after clients."""
         if self.server.has_late_images:
-            time.sleep(_IMAGE_S)
+            until(partial(self._is_known_to_coordinator, topic), f"the coordinator knows {topic}")
+
+    def _is_known_to_coordinator(self, topic: str) -> bool:
+        """Whether each shard knows as many partitions as clients do."""
+        [found] = self._control.ask(MetadataRequest([MetadataRequestTopic(name=topic)], False), 12)["topics"]
+        return partitions_known(self._control, topic) == {len(found["partitions"])}
 
 
 def until(condition: Callable[[], bool], what: str, within_s: float = PATIENCE_S) -> None:
