@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SAMPLE_S: Final = 30.0
+KEEP_DAYS: Final = 90
+MOST_PARTITIONS: Final = 10_000
+_NAMES: Final = {"page": "the page", "lag_metrics": "metrics"}
 
 EPILOG: Final = """\
 examples:
@@ -71,7 +75,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how often to sample the ends of the partitions that groups consume, for their lag (%(default)g)",
     )
     parser.add_argument(
+        "--end-offsets-retention",
+        type=natural,
+        default=KEEP_DAYS,
+        metavar="DAYS",
+        help="how long to keep the samples; 0 is for ever (%(default)s)",
+    )
+    parser.add_argument(
         "--timeout", type=seconds, default=TIMEOUT_S, metavar="SECONDS", help="how long to wait for an answer (%(default)g)"
+    )
+    parser.add_argument(
+        "--metrics",
+        metavar="HOST:PORT",
+        help="answer scrapes of Prometheus there, such as 127.0.0.1:9404, with kminion's and kafka-lag-exporter's names",
+    )
+    parser.add_argument(
+        "--metrics-partitions",
+        type=natural,
+        default=MOST_PARTITIONS,
+        metavar="N",
+        help="how many partitions of groups have metrics of their own, those of the groups that are furthest behind (%(default)s)",
     )
     parser.add_argument(
         "--page",
@@ -96,19 +119,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def natural(text: str) -> int:
+    """Return a number that is not negative. Raises ArgumentTypeError."""
+    if not text.isdecimal() or not text.isascii():
+        raise argparse.ArgumentTypeError(f"{text}: not a whole number from 0 on")
+    return int(text)
+
+
 def run(options: argparse.Namespace) -> int:
     """Follow the cluster and return the exit code. Raises ConfigError."""
     from coordinator_server.cli.client_properties import connection_settings
 
     try:
         settings = connection_settings(options.bootstrap, options.command_config, options.timeout)
-        page = _page(options, settings)
+        beside = [each for each in (_page(options, settings), _metrics(options)) if each is not None]
     except (InvalidSettings, StartError) as error:
         return complain(error, 2)
     create_private_files()
     allow_all_files()
     configure(options.log_level, options.log_format)
-    return asyncio.run(_observe(options, settings, page))
+    return asyncio.run(_observe(options, settings, beside))
 
 
 def _page(options: argparse.Namespace, settings: ConnectionSettings) -> HttpProcess | None:
@@ -133,22 +163,37 @@ def _page(options: argparse.Namespace, settings: ConnectionSettings) -> HttpProc
     )
 
 
-async def _observe(options: argparse.Namespace, settings: ConnectionSettings, page: HttpProcess | None) -> int:
+def _metrics(options: argparse.Namespace) -> HttpProcess | None:
+    """Return the process that answers scrapes, if there is to be one. Raises ConfigError."""
+    from coordinator_server.config.values import any_metrics_address
+    from coordinator_server.server.http_process import HttpProcess, Wanted
+
+    address = any_metrics_address("--metrics", options.metrics or "")
+    if address is None:
+        return None
+    setup = str(options.metrics_partitions).encode()
+    wanted = Wanted("lag_metrics", address, "", "/metrics", "metrics-listening", "metrics-died", setup)
+    return HttpProcess(wanted, options.data_dir)
+
+
+async def _observe(options: argparse.Namespace, settings: ConnectionSettings, beside: Sequence[HttpProcess]) -> int:
     # Neither is needed to explain the command.
     from coordinator_server.client.admin.cluster import Cluster
     from coordinator_server.observe.observer import open_observer
+    from coordinator_server.observe.sampler import Sampling
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
     try:
         async with Cluster(settings) as cluster:
-            observer = await open_observer(cluster, options.data_dir, options.end_offsets_interval)
+            sampling = Sampling(options.end_offsets_interval, options.end_offsets_retention)
+            observer = await open_observer(cluster, options.data_dir, sampling)
             try:
-                if page is not None:
-                    page.start()
-                failure = await _until_ended(options, observer, stopping, page)
+                for each in beside:
+                    each.start()
+                failure = await _until_ended(options, observer, stopping, beside)
             finally:
-                if page is not None:
-                    page.stop()
+                for each in beside:
+                    each.stop()
                 await observer.stop()
     except (ClientError, LogError, StartError) as error:
         failure = error
@@ -156,7 +201,7 @@ async def _observe(options: argparse.Namespace, settings: ConnectionSettings, pa
 
 
 async def _until_ended(
-    options: argparse.Namespace, observer: Observer, stopping: asyncio.Event, page: HttpProcess | None
+    options: argparse.Namespace, observer: Observer, stopping: asyncio.Event, beside: Sequence[HttpProcess]
 ) -> Exception | None:
     """Wait until a signal, an error, or with --once the end. Return the error."""
     failed = asyncio.ensure_future(observer.failure())
@@ -164,7 +209,7 @@ async def _until_ended(
     current = asyncio.ensure_future(observer.up_to_date.wait())
     await asyncio.wait({failed, stopped, current}, return_when=asyncio.FIRST_COMPLETED)
     if current.done() and not failed.done():
-        say([_ready(options, observer), *(() if page is None else (f"the page: {page.url}",))])
+        say([_ready(options, observer), *(f"{_NAMES[each.name]}: {each.url}" for each in beside)])
         sys.stdout.flush()
         if not options.once:
             await asyncio.wait({failed, stopped}, return_when=asyncio.FIRST_COMPLETED)

@@ -109,6 +109,11 @@ def metrics_address(config: Config) -> tuple[str, int] | None:
     return _http_address("metrics.listener", config.metrics_listener, "127.0.0.1:9404")
 
 
+def any_metrics_address(name: str, text: str) -> tuple[str, int] | None:
+    """Return where metrics are asked for by an option as host and port, or None. Raises ConfigError."""
+    return _http_address(name, text, "127.0.0.1:9404")
+
+
 def page_address(config: Config) -> tuple[str, int] | None:
     """Return the ``page.listener`` property as host and port, or None. Raises ConfigError.
 

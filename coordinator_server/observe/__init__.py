@@ -10,4 +10,6 @@ facts.py        what is known of each shard, and kept beside the log
 topics.py       the cluster's topics as records of our catalog
 operations.py   control.sock
 observer.py     all of it together
+sampler.py      samples the ends of partitions; end_offsets.py: their files
+exporter.py     answers scrapes, in a process of its own; metrics.py: what they say
 """

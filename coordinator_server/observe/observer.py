@@ -13,7 +13,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +31,7 @@ from coordinator_server.observe.directory import ObservedDirectory
 from coordinator_server.observe.fetcher import Fetcher, Notices
 from coordinator_server.observe.operations import operations
 from coordinator_server.observe.partition import Followed
-from coordinator_server.observe.sampler import Sampler
+from coordinator_server.observe.sampler import Sampler, Sampling
 from coordinator_server.observe.topics import SHARD, ObservedTopics
 from coordinator_server.server.control.control_socket import ControlSocket
 from protocol.fields import ZERO_UUID, uuid_text
@@ -47,16 +46,16 @@ _NO_ID: Final = uuid_text(ZERO_UUID)
 NODE_ID: Final = 1
 
 
-async def open_observer(cluster: Cluster, data_dir: Path, sample_s: float) -> Observer:
+async def open_observer(cluster: Cluster, data_dir: Path, sampling: Sampling) -> Observer:
     """Learn the cluster, open the directory, and begin to fetch. Raises ClientError, LogError."""
     seen = await internal_topics(cluster)
     if GROUPS.topic not in seen.counts:
         raise Refused(f"the cluster has no {GROUPS.topic} yet: it makes it when the first group is looked for")
     directory = ObservedDirectory(data_dir, Meta(seen.cluster_id, NODE_ID, dict(seen.counts), is_observed=True))
     directory.open()
-    observer = Observer(cluster, directory, seen.cluster_id)
+    observer = Observer(cluster, directory, seen.cluster_id, sampling)
     try:
-        await observer.start(seen, sample_s)
+        await observer.start(seen)
     except BaseException:
         await observer.stop()
         raise
@@ -66,7 +65,7 @@ async def open_observer(cluster: Cluster, data_dir: Path, sample_s: float) -> Ob
 class Observer:
     """One cluster, followed into one directory, until ``stop``. ``open_observer`` makes it."""
 
-    def __init__(self, cluster: Cluster, directory: ObservedDirectory, cluster_id: str) -> None:
+    def __init__(self, cluster: Cluster, directory: ObservedDirectory, cluster_id: str, sampling: Sampling) -> None:
         self.cluster_id = cluster_id
         self.up_to_date = asyncio.Event()
         """Set when everything has been read that was in the cluster's logs at the start."""
@@ -75,7 +74,7 @@ class Observer:
         self._control = ControlSocket(directory.data_dir, operations(directory, self.status))
         self._topics = ObservedTopics(cluster_id, NODE_ID)
         self._seen_topics: dict[str, int] = {}
-        self._sampler = Sampler(cluster, directory, lambda: self._seen_topics)
+        self._sampler = Sampler(cluster, directory, lambda: self._seen_topics, sampling)
         self._partitions: dict[ShardId, Followed] = {}
         self._behind: set[ShardId] = set()
         self._fetchers: dict[int, Fetcher] = {}
@@ -84,14 +83,14 @@ class Observer:
         self._learning = asyncio.Event()
         self._failed: asyncio.Future[Exception] = asyncio.get_running_loop().create_future()
 
-    async def start(self, seen: InternalTopics, sample_s: float) -> None:
+    async def start(self, seen: InternalTopics) -> None:
         """Begin to fetch, and to sample end offsets. Raises ClientError, LogError."""
         self._topics.replay(self._directory.store.read(SHARD, 0))
         await self._control.start()
         await self._adopt(seen)
         self._behind = set(self._partitions)
         await self._learn_topics()
-        works = (self._keep_learning, self._keep_facts, partial(self._sampler.run, sample_s))
+        works = (self._keep_learning, self._keep_facts, self._sampler.run)
         self._background = [asyncio.create_task(self._guarded(work)) for work in works]
 
     async def failure(self) -> Exception:

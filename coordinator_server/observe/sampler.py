@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping
+from typing import NamedTuple
 
 import structlog
 
@@ -28,26 +29,36 @@ from protocol.record_batch import iter_records, read_header
 log = structlog.get_logger(__name__)
 
 
+class Sampling(NamedTuple):
+    """How often samples are taken, and for how many days they are kept; 0 is for ever."""
+
+    interval_s: float
+    keep_days: int
+
+
 class Sampler:
     """Takes samples. ``partitions`` returns the cluster's topics with their numbers of partitions."""
 
-    def __init__(self, cluster: Cluster, directory: ObservedDirectory, partitions: Callable[[], Mapping[str, int]]) -> None:
+    def __init__(
+        self, cluster: Cluster, directory: ObservedDirectory, partitions: Callable[[], Mapping[str, int]], sampling: Sampling
+    ) -> None:
         self._cluster = cluster
         self._directory = directory
         self._partitions = partitions
-        self._writer = EndOffsetsWriter(directory.data_dir)
+        self._interval_s = sampling.interval_s
+        self._writer = EndOffsetsWriter(directory.data_dir, sampling.keep_days)
         self._read_to: dict[ShardId, int] = {}
         self.topics: set[str] = set()
         """Those of which an offset was ever committed."""
 
-    async def run(self, interval_s: float) -> None:
+    async def run(self) -> None:
         """Sample until it is cancelled. A sample that fails is left out."""
         while True:
             try:
                 await self.sample()
             except (ClientError, LogError, OSError) as error:
                 log.warning("end-offsets-not-sampled", why=str(error), action="they are sampled again")
-            await asyncio.sleep(interval_s)
+            await asyncio.sleep(self._interval_s)
 
     async def sample(self) -> None:
         """Take one sample. Raises ClientError, LogError, OSError."""

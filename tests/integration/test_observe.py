@@ -7,6 +7,7 @@ import random
 import signal
 import threading
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -63,11 +64,17 @@ def observe(server: Server, observed: Path, *words: str | Path, code: int = 0) -
     return done.stderr
 
 
-def follow(server: Server, observed: Path) -> Forked:
-    words = ["observe", "--bootstrap", server.bootstrap, "--data-dir", str(observed), "--log-level", "warning"]
+def follow(server: Server, observed: Path, *more: str) -> Forked:
+    words = ["observe", "--bootstrap", server.bootstrap, "--data-dir", str(observed), "--log-level", "warning", *more]
     words += ["--end-offsets-interval", "0.2"]
     with (observed.parent / "observe.log").open("ab") as stderr:
         return fork_command(words, os.environ, stderr)
+
+
+def scraped(url: str) -> str:
+    with urllib.request.urlopen(url) as found:
+        text: str = found.read().decode()
+        return text
 
 
 def answer(*words: object) -> Any:
@@ -139,13 +146,15 @@ def check_promoted(server: Server, observed: Path) -> None:
 
 
 def test_it_is_asked_while_it_follows(server: Server, tmp_path: Path) -> None:
-    """A reader gets what was committed just now, and a topic that was made again has its new id. SIGTERM stops it in order."""
+    """A reader gets what was committed just now, and so does Prometheus. SIGTERM stops it in order."""
     observed = tmp_path / "observed"
-    running = follow(server, observed)
+    running = follow(server, observed, "--metrics", "127.0.0.1:0")
     try:
         with Client(server.address) as client:
             must_commit(client, "live", "orders", {0: 42})
         assert "observing" in running.stdout.readline()
+        metrics = running.stdout.readline().removeprefix("metrics: ").strip()
+        eventually(lambda: "coordinator_observed_groups_without_partitions" in scraped(metrics), within_s=30)
         eventually(lambda: answer("groups", "why", "live", "--data-dir", observed), within_s=10)
         status = ask_control(observed, op="status")
         assert status["observes"] == server.cluster_id

@@ -16,10 +16,10 @@ from coordinator_server.observe.end_offsets import EndOffsetsWriter
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.database import open_to_read
 from coordinator_server.pipeline.index.feed import DIRECTORY, Updated, update_shard
-from coordinator_server.pipeline.index.tables.activity import activity
+from coordinator_server.pipeline.index.tables.activity import activity, totals
 from coordinator_server.pipeline.index.tables.group_writes import hanging
 from coordinator_server.pipeline.index.tables.lags import indexed_group_lags, lags_now
-from coordinator_server.pipeline.index.tables.memberships import GroupMembership, memberships
+from coordinator_server.pipeline.index.tables.memberships import GroupMembership, GroupNow, groups_now, memberships
 from coordinator_server.pipeline.index.tables.share_partitions import share_minutes, share_partitions
 from coordinator_server.pipeline.index.tables.transactions import transactional_ids, transactions
 from coordinator_server.pipeline.input.files import batches_before, records_of
@@ -36,6 +36,7 @@ from coordinator_server.pipeline.transactions.transitions import transitions_of
 from protocol.batch_builder import BatchBuilder
 from protocol.coordinator_records import SHARE_SERDE, TRANSACTION_SERDE, CoordinatorRecord
 from protocol.fields import uuid_text
+from protocol.messages.group_records import GroupMetadataValue
 from protocol.messages.transaction_records import PartitionsSchema, TransactionLogKey, TransactionLogValue
 from protocol.record_batch import BatchHeader
 from protocol.share_partition_names import SharePartitionKey
@@ -106,7 +107,9 @@ def of_index(data: Path) -> dict[str, Any]:
         share = share_partitions(database)
         return {
             "memberships": sorted(memberships(database), key=str),
-            "activity": {each: activity(database, each) for each in GROUP_IDS},
+            "activity": {each: [minute[:3] for minute in activity(database, each)] for each in GROUP_IDS},
+            "totals": [(name, *found) for name, found in totals(database)],
+            "groups": list(groups_now(database)),
             "hanging": sorted(hanging(database)),
             "ids": transactional_ids(database),
             "transactions": sorted(((each.transactional_id, each.transaction) for each in transactions(database)), key=str),
@@ -125,6 +128,8 @@ def of_log(data: Path, ends: dict[str, int]) -> dict[str, Any]:
     return {
         "memberships": sorted(_memberships(data, ends), key=str),
         "activity": {each: _activity(data, ends, each) for each in GROUP_IDS},
+        "totals": list(_totals(data, ends)),
+        "groups": list(_groups_now(data, ends)),
         "hanging": _hanging(data, ends),
         "ids": _ids(data, ends),
         "transactions": sorted(_transactions(data, ends), key=str),
@@ -167,6 +172,31 @@ def _activity(data: Path, ends: dict[str, int], group_id: str) -> list[tuple[int
                 is_commit = record.key is not None and record.key[1] < 2 and record.value is not None
                 (commits if is_commit else others)[record.timestamp // MINUTE_MS * MINUTE_MS] += 1
     return [(at_ms, commits[at_ms], others[at_ms]) for at_ms in sorted(commits.keys() | others.keys())]
+
+
+def _totals(data: Path, ends: dict[str, int]) -> Iterator[tuple[str, int, int]]:
+    """Committed offsets, and generations with members or epochs."""
+    for group_id in GROUP_IDS:
+        minutes = _activity(data, ends, group_id)
+        records = [each for batch in _batches(data, ends, GROUPS.topic) for each in group_records(group_id, *batch)]
+        named = [(type(key).__name__, value) for _, key, value, _ in records if value is not None]
+        epochs = sum(
+            name in {"ConsumerGroupMetadataKey", "ShareGroupMetadataKey", "StreamsGroupMetadataKey"} for name, _ in named
+        )
+        generations = sum(isinstance(value, GroupMetadataValue) and bool(value.members) for _, value in named)
+        if minutes:
+            yield group_id, sum(minute[1] for minute in minutes), epochs + generations
+
+
+def _groups_now(data: Path, ends: dict[str, int]) -> Iterator[GroupNow]:
+    """From the records of each group alone."""
+    for group_id in GROUP_IDS:
+        followed = Memberships()
+        for batch in _batches(data, ends, GROUPS.topic):
+            followed.add(((key, value) for _, key, value, _ in group_records(group_id, *batch)), 0, 0)
+        group = followed.state.group
+        if group is not None:
+            yield GroupNow(group_id, group.type, group.protocol_type, group.protocol, len(followed.state.members))
 
 
 def _group(key: bytes | None) -> str | None:

@@ -61,8 +61,7 @@ class Prometheus:
 
     def unhealthy_rules(self) -> list[str]:
         """The alerts whose rules were not evaluated."""
-        [group] = self._get("rules")["groups"]
-        return [rule["name"] for rule in group["rules"] if rule["health"] != "ok"]
+        return [rule["name"] for group in self._get("rules")["groups"] for rule in group["rules"] if rule["health"] != "ok"]
 
     def _get(self, path: str, **parameters: str) -> Any:
         try:
@@ -95,9 +94,9 @@ def metrics_address(server: Server) -> str:
     return str(address.removeprefix("http://").removesuffix("/metrics"))
 
 
-def targets() -> Iterator[Target]:
-    """Each query of the dashboard."""
-    for panel in json.loads((DEPLOY / "grafana/dashboard.json").read_text())["panels"]:
+def targets(dashboard: str = "dashboard") -> Iterator[Target]:
+    """Each query of a dashboard."""
+    for panel in json.loads((DEPLOY / f"grafana/{dashboard}.json").read_text())["panels"]:
         for target in panel.get("targets", ()):
-            query = target["expr"].replace("$__rate_interval", "2s").replace("$instance", ".*").replace("$loop", ".*")
+            query = re.sub(r"\$(instance|loop|group)", ".*", target["expr"].replace("$__rate_interval", "2s"))
             yield Target(panel["title"], query, target["legendFormat"])

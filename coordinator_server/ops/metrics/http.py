@@ -13,20 +13,19 @@ import io
 import socket
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 from prometheus_client import CollectorRegistry
+from prometheus_client.core import Metric
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from coordinator_server.ops.hosts import Hosts
-from coordinator_server.ops.metrics.exposition import metrics
 from coordinator_server.ops.metrics.readiness import Verdict
-from coordinator_server.ops.metrics.sources import Server
 
 MAX_CONNECTIONS: Final = 128
 DEADLINE_S: Final = 5.0
@@ -35,17 +34,30 @@ ANSWER_S: Final = 10.0
 """The time for a peer to read its answer."""
 
 
+class Asked(Protocol):
+    """What answers for whoever the metrics are of."""
+
+    def scrape(self) -> Callable[[float], Iterable[Metric]]:
+        """Ask for all that there is. Return what makes metrics of it, given the time in seconds that the scrape took."""
+
+    def liveness(self) -> Verdict:
+        """Return whether it lives."""
+
+    def readiness(self) -> Verdict:
+        """Return whether it serves."""
+
+
 class MetricsServer(ThreadingHTTPServer):
     """Answers at a socket that is bound and listens."""
 
     daemon_threads = True
 
-    def __init__(self, bound: socket.socket, server: Server, allowed_hosts: Collection[str] = ()) -> None:
+    def __init__(self, bound: socket.socket, asked: Asked, allowed_hosts: Collection[str] = ()) -> None:
         """Answer requests to the address, or to ``allowed_hosts`` besides; to any name where neither is known."""
         super().__init__(bound.getsockname(), _Handler, bind_and_activate=False)
         self.socket.close()
         self.socket = bound
-        self.asked = server
+        self.asked = asked
         self.hosts = Hosts(bound.getsockname()[0], allowed_hosts)
         self._lock = threading.Lock()
         self._connections = 0
@@ -98,9 +110,9 @@ class MetricsServer(ThreadingHTTPServer):
             if last is not None and last[0] >= asked_s and last[1] == content_type:
                 return content_type, last[2]
             began_s = time.monotonic()
-            found, verdict = self.asked.found()
+            read = self.asked.scrape()
             registry = CollectorRegistry()
-            registry.register(_Scrape(lambda: metrics(found, verdict, time.monotonic() - began_s)))
+            registry.register(_Scrape(lambda: read(time.monotonic() - began_s)))
             body = encode(registry)
             self._scraped = began_s, content_type, body
             return content_type, body

@@ -46,6 +46,8 @@ answer helps ([decision 21](decisions/21-end-of-a-virtual-partition.md)). Leave 
         action: drop
 ```
 
+The lag of a Kafka cluster that [`observe`](observe.md#metrics) follows has metrics of its own.
+
 How long ago a group has committed is `coordinator_group_commit_age_seconds`, which takes the place of lag in
 alerts.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, Final, NamedTuple
+
+from prometheus_client.core import Metric
 
 from coordinator_server.ops.metrics.control_requests import NoAnswer, ask
 from coordinator_server.ops.metrics.readiness import Liveness, Verdict, readiness
@@ -52,6 +54,14 @@ class Server:
         """Return whether the server lives."""
         self.readiness()
         return self._liveness.verdict(time.monotonic())
+
+    def scrape(self) -> Callable[[float], Iterator[Metric]]:
+        """Ask for all that there is, and return what makes metrics of it."""
+        # It knows what was found here.
+        from coordinator_server.ops.metrics.exposition import metrics
+
+        found, verdict = self.found()
+        return lambda seconds: metrics(found, verdict, seconds)
 
     def found(self) -> tuple[Found, Verdict]:
         """Return all that there is to say. What the server does not answer is left out."""

@@ -32,7 +32,7 @@ from typing import Final
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.job_lock import job_lock
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """The format of the tables, and of the structs in them. An index of another one is made again."""
 DATABASE: Final = "index.sqlite"
 LOCK: Final = "index.lock"
@@ -58,6 +58,7 @@ CREATE TABLE moments (shard INTEGER NOT NULL, first_ms INTEGER NOT NULL, pairs B
     WITHOUT ROWID;
 CREATE TABLE minutes (
     group_no INTEGER NOT NULL, minute INTEGER NOT NULL, commits INTEGER NOT NULL, others INTEGER NOT NULL,
+    rebalances INTEGER NOT NULL,
     PRIMARY KEY (group_no, minute)) WITHOUT ROWID;
 CREATE TABLE members (group_no INTEGER PRIMARY KEY, state BLOB NOT NULL);
 CREATE TABLE memberships (

@@ -15,6 +15,7 @@ from coordinator_server.pipeline.index.tables.lags import LagRows
 from coordinator_server.pipeline.index.tables.memberships import MembershipRows
 from coordinator_server.pipeline.input.files import records_of
 from coordinator_server.pipeline.lag.commit_keys import position_of
+from coordinator_server.pipeline.replay.memberships import begins_rebalance
 from coordinator_server.pipeline.states.member_steps import HISTORY_SERDE
 from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from protocol.control_records import ABORT, COMMIT, control_type
@@ -106,17 +107,21 @@ class GroupRows:
     def _count(self, shard: ShardRow, part: Part, number: int, header: BatchHeader, writes: OpenWrites | None) -> None:
         """Count the records of a group in a batch, and follow its members."""
         commits, at_ms = 0, header.max_timestamp
-        others: list[Record] = []
+        others: list[tuple[Message, Message | None]] = []
         for record in _records(part):
-            is_commit = position_of(record.key) is not None
             at_ms = record.timestamp
-            self._activity.add(number, at_ms, is_commit=is_commit and record.value is not None)
-            if is_commit:
+            if position_of(record.key) is not None:
                 commits += 1
-            else:
-                others.append(record)
+                is_commit = record.value is not None
+                self._activity.add(number, at_ms, commits=is_commit, others=not is_commit)
+                continue
+            decoded = _decoded(record)
+            is_rebalance = decoded is not None and begins_rebalance(*decoded)
+            self._activity.add(number, at_ms, others=1, rebalances=is_rebalance)
+            if decoded is not None:
+                others.append(decoded)
         if others:
-            self._memberships.add(self._database, number, _decoded(others), header.base_offset, at_ms)
+            self._memberships.add(self._database, number, others, header.base_offset, at_ms)
         if writes is not None:
             known = writes.groups.setdefault(part.group_id, GroupWrite(0, at_ms, at_ms))
             known.offsets += commits
@@ -138,12 +143,10 @@ def _records(part: Part) -> Iterator[Record]:
         yield from records_of(part.batch, position, header, with_headers=False)
 
 
-def _decoded(records: list[Record]) -> Iterator[tuple[Message, Message | None]]:
-    """Return the records that can be read: of one that cannot, whoever asks for its group is told."""
-    for record in records:
-        try:
-            decoded = HISTORY_SERDE.decode(record.key, record.value)
-        except DecodeError:
-            continue
-        if decoded is not None:
-            yield decoded.key, decoded.value
+def _decoded(record: Record) -> tuple[Message, Message | None] | None:
+    """Return a record; None if nobody knows its type, or if it cannot be read: whoever asks for its group is told."""
+    try:
+        decoded = HISTORY_SERDE.decode(record.key, record.value)
+    except DecodeError:
+        return None
+    return None if decoded is None else (decoded.key, decoded.value)

@@ -6,16 +6,32 @@ A batch of the log is one moment: who leaves and joins again in it, as in a gene
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 
 from coordinator_server.pipeline.replay.group_ledger import clients_of
 from protocol.fields import Message
-from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataKey
-from protocol.messages.group_records import GroupMetadataKey
-from protocol.messages.share_group_records import ShareGroupMemberMetadataKey
-from protocol.messages.streams_group_records import StreamsGroupMemberMetadataKey
+from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataKey, ConsumerGroupMetadataKey
+from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
+from protocol.messages.share_group_records import ShareGroupMemberMetadataKey, ShareGroupMetadataKey
+from protocol.messages.streams_group_records import StreamsGroupMemberMetadataKey, StreamsGroupMetadataKey
+
+_TYPES: Final[Mapping[type[Message], str]] = {
+    GroupMetadataKey: "classic",
+    ConsumerGroupMetadataKey: "consumer",
+    ShareGroupMetadataKey: "share",
+    StreamsGroupMetadataKey: "streams",
+}
+
+
+def begins_rebalance(key: Message, value: Message | None) -> bool:
+    """Return whether a record begins something new for the members of a group: a generation with members, or an epoch."""
+    return (isinstance(value, GroupMetadataValue) and bool(value.members)) or (
+        value is not None and type(key) in _TYPES and not isinstance(key, GroupMetadataKey)
+    )
+
 
 Who = tuple[str, str]
 """The id of a client, and its host."""
@@ -50,6 +66,15 @@ class MembersState(Struct, array_like=True):
 
     members: dict[str, Who] = {}
     clients: dict[Who, Presence] = {}
+    group: Described | None = None
+
+
+class Described(Struct, array_like=True, frozen=True):
+    """What a group is: its type (Kafka's, in small letters), the type of its protocol, and the protocol or assignor in use."""
+
+    type: str
+    protocol_type: str = "consumer"
+    protocol: str = ""
 
 
 class Memberships:
@@ -64,6 +89,7 @@ class Memberships:
         """Take the group's records of a batch that begins at an offset, and return what has ended with it."""
         members = self.state.members
         for key, value in records:
+            self._describe(key, value)
             joined = {member: (client.client_id, client.client_host) for member, client in clients_of(key, value).items()}
             if isinstance(key, GroupMetadataKey):
                 members = joined
@@ -75,6 +101,18 @@ class Memberships:
             return []
         self.state.members = members
         return list(self._settle(Counter(members.values()), offset, at_ms))
+
+    def _describe(self, key: Message, value: Message | None) -> None:
+        kind = _TYPES.get(type(key))
+        if kind is None:
+            return
+        known = self.state.group
+        if isinstance(value, GroupMetadataValue):
+            self.state.group = Described(kind, value.protocol_type, value.protocol or "")
+        elif value is not None:
+            self.state.group = Described(kind)
+        elif known is not None and known.type == kind:
+            self.state.group = None
 
     def open(self) -> Iterator[Membership]:
         """Return what goes on."""

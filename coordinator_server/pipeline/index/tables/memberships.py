@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import msgspec
@@ -46,9 +46,9 @@ class MembershipRows:
         if found is None:
             row = database.execute("SELECT state FROM members WHERE group_no = ?", (group_no,)).fetchone()
             found = self._groups[group_no] = Memberships(None if row is None else _STATES.decode(row[0]))
-        before = found.state.members
+        before = found.state.members, found.state.group
         self._ended += ((group_no, each) for each in found.add(records, offset, at_ms))
-        if found.state.members is not before:
+        if found.state.members is not before[0] or found.state.group != before[1]:
             self._changed.add(group_no)
 
     def flush(self, database: sqlite3.Connection) -> None:
@@ -74,6 +74,32 @@ def _write(database: sqlite3.Connection, group_no: int, found: Membership) -> No
         "INSERT OR REPLACE INTO memberships VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (found.client_id, found.client_host, group_no, *row),
     )
+
+
+class GroupNow(NamedTuple):
+    """A group as of the end of the index: what it is, and how many members it has."""
+
+    group: str
+    type: str
+    protocol_type: str
+    protocol: str
+    members: int
+
+    @property
+    def state(self) -> str:
+        """Kafka's name of the state, as the log has it: it does not say that a rebalance is in progress."""
+        return "Stable" if self.members else "Empty"
+
+
+def groups_now(database: sqlite3.Connection) -> Iterator[GroupNow]:
+    """Yield all groups that have more than offsets, by id."""
+    rows: Iterable[tuple[str, bytes]] = database.execute(
+        "SELECT g.id, m.state FROM members m JOIN groups g ON g.group_no = m.group_no ORDER BY g.id"
+    )
+    for group, packed in rows:
+        state = _STATES.decode(packed)
+        if state.group is not None:
+            yield GroupNow(group, state.group.type, state.group.protocol_type, state.group.protocol, len(state.members))
 
 
 def memberships(

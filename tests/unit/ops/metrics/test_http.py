@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import choose_encoder
 
 from coordinator_server.ops.hosts import Hosts
 from coordinator_server.ops.metrics import http
 from coordinator_server.ops.metrics.http import MetricsServer
 from coordinator_server.ops.metrics.readiness import Verdict
-from coordinator_server.ops.metrics.sources import Found
 
 
 class Asked:
-    """A server that lives."""
+    """A server that lives, and has no metric."""
+
+    def scrape(self) -> Callable[[float], Iterable[Metric]]:
+        return lambda _: ()
 
     def liveness(self) -> Verdict:
         return Verdict(is_good=True)
@@ -32,7 +34,7 @@ class Asked:
 @pytest.fixture
 def address() -> Iterator[tuple[str, int]]:
     bound = socket.create_server(("127.0.0.1", 0), backlog=200)
-    server = MetricsServer(bound, Asked(), ["metrics.example"])  # type: ignore[arg-type]
+    server = MetricsServer(bound, Asked(), ["metrics.example"])
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield bound.getsockname()
@@ -136,19 +138,20 @@ def test_scrapes_that_wait_for_each_other_share_an_answer(monkeypatch: pytest.Mo
     found = 0
 
     class Slow(Asked):
-        def found(self) -> tuple[Found, Verdict]:
+        def scrape(self) -> Callable[[float], Iterable[Metric]]:
             nonlocal found
             found += 1
             has_begun.set()
             assert may_end.wait(20)
-            return Found(Path("data"), "1.0", "pure"), self.liveness()
+            number = found
+            return lambda _: [GaugeMetricFamily("number", "of the scrape", value=number)]
 
     def noted(accept: str) -> Any:
         have_asked.release()
         return choose_encoder(accept)
 
     monkeypatch.setattr(http, "choose_encoder", noted)
-    server = MetricsServer(socket.create_server(("127.0.0.1", 0)), Slow())  # type: ignore[arg-type]
+    server = MetricsServer(socket.create_server(("127.0.0.1", 0)), Slow())
     with ThreadPoolExecutor(10) as clients:
         scrapes = [clients.submit(server.scrape, "")]
         assert has_begun.wait(20)

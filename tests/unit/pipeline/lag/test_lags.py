@@ -88,6 +88,20 @@ def test_topics_that_are_as_before_have_no_line(tmp_path: Path) -> None:
     assert EndOffsets(read_samples(tmp_path, START_MS + DAY_MS)).at("orders", 0, START_MS) is None, "days before are not read"
 
 
+def test_samples_are_kept_for_some_days(tmp_path: Path) -> None:
+    """And for ever, if nobody says for how many. What is not of a day stays."""
+    (tmp_path / DIRECTORY / "date=notes").mkdir(parents=True)
+    for keep_days, kept in ((0, 5), (2, 3), (1, 2)):
+        writer = EndOffsetsWriter(tmp_path, keep_days)
+        for day in range(5) if not keep_days else (4,):
+            writer.write(START_MS + day * DAY_MS, {"orders": [day]})
+        assert len(list((tmp_path / DIRECTORY).glob("date=2*"))) == kept
+
+    ends = EndOffsets(read_samples(tmp_path))
+    assert (ends.at("orders", 0, START_MS + 3 * DAY_MS), ends.at("orders", 0, START_MS + 2 * DAY_MS)) == (3, None)
+    assert (tmp_path / DIRECTORY / "date=notes").exists()
+
+
 def test_a_torn_line_is_left_out(tmp_path: Path) -> None:
     """And the next sample does not continue it."""
     sampled(tmp_path, (0, [1]))

@@ -1,0 +1,76 @@
+"""Answers scrapes of a directory that follows a cluster: keeps its index up to date, and reads the metrics from there."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+import structlog
+from prometheus_client.core import Metric
+
+from coordinator_server.log.errors import LogError
+from coordinator_server.log.opening import identity_of
+from coordinator_server.observe.metrics import metrics, observed
+from coordinator_server.ops.metrics.readiness import Verdict
+from coordinator_server.pipeline.errors import Busy, PipelineError
+from coordinator_server.pipeline.index.database import NoIndex
+from coordinator_server.pipeline.index.feed import DIRECTORY, update
+from coordinator_server.pipeline.index.snapshot import snapshot
+from coordinator_server.pipeline.progress import Progress
+
+log = structlog.get_logger(__name__)
+
+ROUND_S: Final = 10.0
+
+
+class Exporter:
+    """What an HTTP server of metrics asks. A thread brings the index up to date, as long as the process lives."""
+
+    def __init__(self, data_dir: Path, most_partitions: int) -> None:
+        self._data_dir = data_dir
+        self._most_partitions = most_partitions
+        self._problem = "the log is being read for the first time"
+
+    def start(self) -> None:
+        """Begin to read."""
+        threading.Thread(target=self._keep_up, name="index", daemon=True).start()
+
+    def scrape(self) -> Callable[[float], Iterable[Metric]]:
+        """Read the index, and return what makes metrics of it; none if there is no index yet."""
+        cluster_id = identity_of(self._data_dir).cluster_id
+        try:
+            with snapshot(self._data_dir / DIRECTORY, cluster_id) as index:
+                found = observed(index.database, cluster_id, self._most_partitions)
+        except NoIndex:
+            return lambda _: ()
+        return lambda _: metrics(found, time.time_ns() // 1_000_000)
+
+    def liveness(self) -> Verdict:
+        """It answers, so it lives."""
+        return Verdict(is_good=True)
+
+    def readiness(self) -> Verdict:
+        """Return whether the index is as new as it can be."""
+        return Verdict(is_good=not self._problem, why=[self._problem] if self._problem else [])
+
+    def round(self) -> None:
+        """Bring the index up to date. A problem is logged once, and is the reason not to be ready."""
+        problem = ""
+        try:
+            update(self._data_dir, Progress())
+        except Busy:
+            # Another process keeps the index, such as that of the page: its work is read.
+            pass
+        except (PipelineError, LogError, OSError) as failed:
+            problem = str(failed)
+            if problem != self._problem:
+                log.warning("metrics-not-up-to-date", why=problem)
+        self._problem = problem
+
+    def _keep_up(self) -> None:
+        while True:
+            self.round()
+            time.sleep(ROUND_S)

@@ -1,0 +1,183 @@
+"""The metrics of a cluster that is followed, with the names that users of lag exporters have in their dashboards and alerts.
+
+    kminion_kafka_consumer_group_…      those of kminion, with its labels
+    kafka_consumergroup_group_…         those of kafka-lag-exporter, with its labels
+    coordinator_observed_…              what neither has: verdicts, rebalances, and how old all of this is
+
+All are of one moment of the index. Their number is bounded: partitions are there of the groups that are furthest behind, up to a
+number of them, and all else of MOST_GROUPS groups.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+from coordinator_server.pipeline.index.tables.activity import Totals, totals
+from coordinator_server.pipeline.index.tables.lags import indexed_group_lags, lags_now, last_sample_ms
+from coordinator_server.pipeline.index.tables.memberships import GroupNow, groups_now
+from coordinator_server.pipeline.lag.lags import GroupLag, Lag
+from coordinator_server.pipeline.lag.verdicts import Verdict
+
+MOST_GROUPS: Final = 10_000
+_KMINION: Final = "kminion_kafka_"
+_LAG_EXPORTER: Final = "kafka_consumergroup_group_"
+_OURS: Final = "coordinator_observed_"
+_MEMBER: Final = ("", "", "")
+"""The labels member_host, consumer_id and client_id of kafka-lag-exporter: no commit in Kafka's log says who made it."""
+_VERDICTS: Final = (Verdict.OK, Verdict.WARN, Verdict.ERR)
+
+
+class Observed(NamedTuple):
+    """What the metrics are made of."""
+
+    cluster_id: str
+    sampled_ms: int
+    groups: Sequence[GroupNow]
+    totals: Sequence[tuple[str, Totals]]
+    lags: Sequence[GroupLag]
+    partitions: Sequence[Lag]
+    left_out: int
+
+
+def observed(database: sqlite3.Connection, cluster_id: str, most_partitions: int) -> Observed:
+    """Read an index. The partitions are those of the groups that are furthest behind, as many groups as have no more of them."""
+    lags = indexed_group_lags(database)
+    chosen: list[str] = []
+    left = most_partitions
+    for each in sorted(lags, key=lambda each: (-(each.lag or 0), each.group)):
+        if each.partitions > left:
+            break
+        left -= each.partitions
+        chosen.append(each.group)
+    partitions = _partitions(database, chosen)
+    names = {each.group for each in lags[:MOST_GROUPS]}
+    groups = list(islice(groups_now(database), MOST_GROUPS))
+    names |= {each.group for each in groups}
+    done = [(group, found) for group, found in totals(database) if group in names]
+    return Observed(cluster_id, last_sample_ms(database), groups, done, lags[:MOST_GROUPS], partitions, len(lags) - len(chosen))
+
+
+def _partitions(database: sqlite3.Connection, groups: Sequence[str]) -> list[Lag]:
+    """Return the lags of groups, some hundreds at a time: a statement takes no more names."""
+    found: list[Lag] = []
+    for first in range(0, len(groups), 500):
+        found += lags_now(database, groups[first : first + 500])
+    return sorted(found, key=lambda each: (each.group, each.topic, each.partition))
+
+
+def metrics(found: Observed, now_ms: int) -> Iterator[Metric]:
+    """Yield all metrics."""
+    yield from _of_kminion(found)
+    yield from _of_lag_exporter(found)
+    yield from _ours(found, now_ms)
+
+
+def _of_kminion(found: Observed) -> Iterator[Metric]:
+    prefix = f"{_KMINION}consumer_group_"
+    yield _gauge(
+        f"{prefix}info",
+        "1 if the group is stable, otherwise 0.",
+        ("group_id", "protocol", "protocol_type", "state", "coordinator_id"),
+        ((each.group, each.protocol, each.protocol_type, each.state, "", int(each.state == "Stable")) for each in found.groups),
+    )
+    yield _gauge(
+        f"{prefix}members", "Members of the group.", ("group_id",), ((each.group, each.members) for each in found.groups)
+    )
+    commits = CounterMetricFamily(f"{prefix}offset_commits", "Offsets that the group has committed.", labels=("group_id",))
+    for group, each in found.totals:
+        commits.add_metric((group,), each.commits)
+    yield commits
+    labels = ("group_id", "topic_name", "partition_id")
+    known = [(each, (each.group, each.topic, str(each.partition))) for each in found.partitions]
+    yield _gauge(
+        f"{prefix}topic_partition_lag",
+        "Records of the partition that the group has not read.",
+        labels,
+        ((*names, each.lag) for each, names in known if each.lag is not None),
+    )
+    by_topic = [(key, list(of)) for key, of in groupby(found.partitions, key=attrgetter("group", "topic"))]
+    yield _gauge(
+        f"{prefix}topic_lag",
+        "Records of the topic that the group has not read.",
+        labels[:2],
+        ((*key, sum(each.lag or 0 for each in of)) for key, of in by_topic if any(each.lag is not None for each in of)),
+    )
+    yield _gauge(
+        f"{prefix}topic_offset_sum",
+        "Committed offsets of the group, summed over the partitions of the topic.",
+        labels[:2],
+        ((*key, sum(each.offset for each in of)) for key, of in by_topic),
+    )
+
+
+def _of_lag_exporter(found: Observed) -> Iterator[Metric]:
+    cluster = found.cluster_id
+    labels = ("cluster_name", "group", "topic", "partition", "member_host", "consumer_id", "client_id")
+    known = [(each, (cluster, each.group, each.topic, str(each.partition), *_MEMBER)) for each in found.partitions]
+    texts = {
+        "offset": "Committed offset.",
+        "lag": "Records that were not read.",
+        "lag_seconds": "Age of the first unread record.",
+    }
+    for name, field in (("offset", "offset"), ("lag", "lag"), ("lag_seconds", "lag_s")):
+        samples = ((*names, value) for each, names in known if (value := getattr(each, field)) is not None)
+        yield _gauge(_LAG_EXPORTER + name, texts[name], labels, samples)
+    largest: dict[str, int] = {}
+    for each in found.partitions:
+        if each.lag is not None:
+            largest[each.group] = max(largest.get(each.group, 0), each.lag)
+    of_group = ("cluster_name", "group", "is_simple_consumer")
+    members = {each.group for each in found.groups}
+    simple = {each.group: str(each.group not in members).lower() for each in found.lags}
+    yield _gauge(
+        f"{_LAG_EXPORTER}max_lag",
+        "Largest lag of a partition of the group.",
+        of_group,
+        ((cluster, group, simple.get(group, "true"), lag) for group, lag in largest.items()),
+    )
+    yield _gauge(
+        f"{_LAG_EXPORTER}max_lag_seconds",
+        "Age of the oldest record that the group has not read.",
+        of_group,
+        ((cluster, each.group, simple[each.group], each.lag_s) for each in found.lags if each.lag_s is not None),
+    )
+    yield _gauge(
+        f"{_LAG_EXPORTER}sum_lag",
+        "Records that the group has not read.",
+        of_group[:2],
+        ((cluster, each.group, each.lag) for each in found.lags if each.lag is not None),
+    )
+
+
+def _ours(found: Observed, now_ms: int) -> Iterator[Metric]:
+    yield _gauge(
+        f"{_OURS}group_verdict",
+        "1 for the verdict of the group (docs/observe.md), 0 for the others.",
+        ("group", "verdict"),
+        ((each.group, str(verdict), int(verdict is each.verdict)) for each in found.lags for verdict in _VERDICTS),
+    )
+    rebalances = CounterMetricFamily(
+        f"{_OURS}group_rebalances", "Generations and epochs of the group since the history begins.", labels=("group",)
+    )
+    for group, each in found.totals:
+        rebalances.add_metric((group,), each.rebalances)
+    yield rebalances
+    states = Counter((each.type, each.state) for each in found.groups)
+    yield _gauge(f"{_OURS}groups", "Groups by type and state.", ("type", "state"), ((*key, n) for key, n in states.items()))
+    age = [] if found.sampled_ms < 0 else [(max(0.0, (now_ms - found.sampled_ms) / 1000),)]
+    yield _gauge(f"{_OURS}sample_age_seconds", "How long ago the ends of partitions were sampled: lags are of then.", (), age)
+    yield _gauge(f"{_OURS}groups_without_partitions", "Groups that have sums only.", (), [(found.left_out,)])
+
+
+def _gauge(name: str, text: str, labels: Sequence[str], samples: Iterable[Sequence[Any]]) -> Metric:
+    gauge = GaugeMetricFamily(name, text, labels=labels)
+    for *names, value in samples:
+        gauge.add_metric(names, value)
+    return gauge
