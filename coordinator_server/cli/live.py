@@ -111,15 +111,16 @@ class View:
             commits = {}
             notes.append(f"commits are not counted: {refused}")
         refused_commits = self._refused(notes)
-        return Picture(time.monotonic(), servers, listed, shown, commits, notes, refused_commits, self._nodes(notes))
+        return Picture(time.monotonic(), servers, listed, shown, commits, notes, refused_commits, self._nodes())
 
     def _refused(self, notes: list[str]) -> Mapping[str, Mapping[str, int]] | None:
         answer = self._asked("refused-commits", "refused commits", notes)
         return None if answer is None else {each["group_id"]: each["errors"] for each in answer["refused_commits"]}
 
-    def _nodes(self, notes: list[str]) -> str:
-        answer = self._asked("cluster", "nodes", notes)
-        return "" if answer is None or answer["cluster"] is None else summary(answer["cluster"])
+    def _nodes(self) -> str:
+        # The question before has noted why there is no answer.
+        answer = self._asked("cluster", "nodes", [])
+        return "" if answer is None else "; ".join(map(summary, answer["cluster"]))
 
     def _asked(self, operation: str, what: str, notes: list[str]) -> Mapping[str, Any] | None:
         """Ask the server that runs on the directory, if one is given. None if it does not answer, which is noted."""

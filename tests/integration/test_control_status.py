@@ -20,6 +20,7 @@ def test_what_each_loop_says_of_itself(tmp_path: Path, loops: int) -> None:
         make_topic(client, "orders", 1)
         status = server.control(op="status")["status"]
         described = server.control(op="loops")["loops"]
+        assert server.control(op="cluster")["cluster"] == [], "it is none of several nodes"
         doctor = run_command("doctor", "--data-dir", str(server.data_dir), "--all", "-o", "json")
 
         assert [each["node_id"] for each in sorted(status, key=lambda each: each["node_id"])] == [1, 2][:loops]

@@ -55,7 +55,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, postgresql: PostgresqlServ
 
 
 def described(cluster: NodeCluster, node: int) -> Any:
-    return cluster.nodes[node].control(op="cluster")["cluster"]
+    [found] = cluster.nodes[node].control(op="cluster")["cluster"]
+    return found
 
 
 def test_a_node_describes_its_cluster(cluster: NodeCluster) -> None:

@@ -64,14 +64,14 @@ def _check_node(data_dir: Path) -> Iterator[Finding]:
         return
     yield from _check_permissions(data_dir)
     yield from check_clock(data_dir)
-    yield from _check_server(data_dir, found)
+    yield from _check_server(data_dir, found, has_store=True)
     try:
         answer = ask_server(data_dir, {"op": "cluster"})
     except (PipelineError, OSError) as error:
         yield Finding(PROBLEM, "nodes", f"the node does not describe its cluster: {error}", "look at its log")
         return
-    if answer is not None and answer["cluster"] is not None:
-        yield from check_nodes(answer["cluster"])
+    for cluster in () if answer is None else answer["cluster"]:
+        yield from check_nodes(cluster)
 
 
 def _check_permissions(data_dir: Path) -> Iterator[Finding]:
@@ -85,7 +85,7 @@ def _check_permissions(data_dir: Path) -> Iterator[Finding]:
         yield Finding(OK, "directory", str(data_dir))
 
 
-def _check_server(data_dir: Path, found: Holder | None) -> Iterator[Finding]:
+def _check_server(data_dir: Path, found: Holder | None, *, has_store: bool = False) -> Iterator[Finding]:
     if found is None:
         yield Finding(NOTE, "server", f"no server runs on {data_dir}", f"coordinator-server serve --data-dir {data_dir}")
         return
@@ -110,7 +110,8 @@ def _check_server(data_dir: Path, found: Holder | None) -> Iterator[Finding]:
         yield Finding(PROBLEM, "server", f"loop {each['loop']} does not serve: {each['stage']}", action)
     yield from _check_starts(loops)
     for each in loops:
-        if each.get("refuses"):
+        # What is wrong with a store is said with what to do about it.
+        if each.get("refuses") and not has_store:
             action = "make room on the disk, or mend it: no restart is needed, and clients try again meanwhile"
             yield Finding(PROBLEM, "server", f"loop {each['loop']} refuses changes: {each['refuses']}", action)
     if away:

@@ -36,6 +36,7 @@ MAX_LINE_BYTES = 1 << 23
 # Operations that change no state. All others are audited.
 READING: Final = frozenset(
     {
+        "cluster",
         "digest",
         "expiring",
         "groups",

@@ -1,16 +1,16 @@
 """The numbers of a node of several, and the operation ``cluster`` of ``control.sock``: all nodes, as this one knows them.
 
 {"op": "cluster"}
-{"ok": true, "cluster": {"node_id": 1, "incarnation": 3, "lease_s": 8.2, "lease_length_s": 9.0, "rows_age_s": 0.1,
+{"ok": true, "cluster": [{"node_id": 1, "incarnation": 3, "lease_s": 8.2, "lease_length_s": 9.0, "rows_age_s": 0.1,
  "clock_difference_s": 0.0, "epochs": 412, "shards": 151, "unowned": [], "unowned_count": 0,
  "nodes": [{"node_id": 1, "incarnation": 3, "address": "db-1:9192", "is_dead": false, "is_connected": true, "renewals": 77,
             "shards": 51}, …],
  "takeovers": {"silent": 0, "gone": 1},
  "store": {"refuses": null, "statements": {"writes": {"count": 812, "mean_ms": 1.4, "in_doubt": 0}, …},
-           "state": {"standbys": "ANY 1 (*)", …}, "error": null}}}
+           "state": {"standbys": "ANY 1 (*)", …}, "error": null}}]}
 
 Of each node the newest process is listed. ``state`` is what the store says of itself (log/store_state.py), asked now; if it cannot
-be asked, ``error`` says why. A server whose log is its own answers with null.
+be asked, ``error`` says why. A server whose log is its own answers with an empty list.
 """
 
 from __future__ import annotations
@@ -79,22 +79,24 @@ class NodeMetrics:
             for session, counts in shared.statements.items()
         }
         return {
-            "cluster": {
-                "node_id": self._shards.node_id,
-                "incarnation": None if me is None else me.incarnation,
-                "lease_s": self._lease_s,
-                "lease_length_s": self._sharing.times.lease_ms / 1000,
-                "rows_age_s": None if table is None else (now_ms - membership.read_ms) / 1000,
-                "clock_difference_s": membership.difference_ms / 1000,
-                **_described(table),
-                "takeovers": membership.takeovers,
-                "store": {
-                    "refuses": shared.refusal(),
-                    "statements": statements,
-                    "state": msgspec.to_builtins(state),
-                    "error": error,
-                },
-            }
+            "cluster": [
+                {
+                    "node_id": self._shards.node_id,
+                    "incarnation": None if me is None else me.incarnation,
+                    "lease_s": self._lease_s,
+                    "lease_length_s": self._sharing.times.lease_ms / 1000,
+                    "rows_age_s": None if table is None else (now_ms - membership.read_ms) / 1000,
+                    "clock_difference_s": membership.difference_ms / 1000,
+                    **_described(table),
+                    "takeovers": membership.takeovers,
+                    "store": {
+                        "refuses": shared.refusal(),
+                        "statements": statements,
+                        "state": msgspec.to_builtins(state),
+                        "error": error,
+                    },
+                }
+            ]
         }
 
     @property
@@ -103,8 +105,8 @@ class NodeMetrics:
 
 
 async def answer_of_one_server(_request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return that this server is not one of several nodes."""
-    return {"cluster": None}
+    """Return that this server is none of several nodes."""
+    return {"cluster": []}
 
 
 def _described(table: Table | None) -> Mapping[str, Any]:

@@ -166,7 +166,7 @@ def test_the_directory_of_a_node_has_no_log(tmp_path: Path) -> None:
     """The node that has it is asked about its cluster."""
     tmp_path.chmod(0o700)
     lock = LocalLock(f"{tmp_path}/{LOCK}")
-    answers = [json.dumps(each).encode() + b"\n" for each in (HEALTH, STATUS, {"ok": True, "cluster": CLUSTER})]
+    answers = [json.dumps(each).encode() + b"\n" for each in (HEALTH, STATUS, {"ok": True, "cluster": [CLUSTER]})]
     with answering(tmp_path, *answers) as asked:
         checks = {each.check for each in check_directory(tmp_path, is_full=False, progress=lambda _done, _all: None)}
     lock.close()
