@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from bench.targets import Address, TlsPorts, kafka_broker, this_server
+from bench.targets import Address, TlsPorts, kafka_broker, node_over_postgresql, this_server
 
 KAFKA: Final = "Kafka"
 KAFKA_FSYNC: Final = "Kafka, fsync"
@@ -30,6 +30,14 @@ def add_server_options(parser: argparse.ArgumentParser, *, seconds: float, warm_
     )
     parser.add_argument("--warm", type=float, default=0.5, metavar="S", help="time before it that does not count (default 0.5)")
     parser.add_argument("--ours", action="append", metavar="WORDS", help="this server, started so; may be repeated; default ''")
+    parser.add_argument(
+        "--node",
+        action="append",
+        type=int,
+        default=[],
+        metavar="SHARDS",
+        help="a node over a PostgreSQL on the same disk, with so many shards of groups; may be repeated",
+    )
     parser.add_argument("--kafka", action="store_true", help="run a Kafka 4.3.1 broker beside it (java and mvn)")
     parser.add_argument("--kafka-fsync", action="store_true", help="and another one that syncs, as this server does")
     parser.add_argument("--kafka-property", action="append", default=[], metavar="NAME=VALUE", help="a property of the brokers")
@@ -50,6 +58,8 @@ def servers(options: argparse.Namespace, stack: contextlib.ExitStack) -> dict[st
         f"ours {words}".strip(): stack.enter_context(this_server(shlex.split(words), tls)).address
         for words in options.ours or [""]
     }
+    for shards in options.node:
+        found[f"node, {shards} shards"] = stack.enter_context(node_over_postgresql(shards))
     if options.kafka:
         found[KAFKA] = stack.enter_context(kafka_broker(options.kafka_property, tls))
     if options.kafka_fsync:

@@ -1,6 +1,6 @@
 """Requests per second of this server beside a server that does nothing, and beside Kafka brokers with --kafka and --kafka-fsync.
 
-    python -m bench.serve [--kafka] [--kafka-fsync] [--ours 'WORDS'] [--rounds 5] [--seconds 2]
+    python -m bench.serve [--kafka] [--kafka-fsync] [--ours 'WORDS'] [--node SHARDS] [--rounds 5] [--seconds 2]
                           [--only heartbeat --only 'commit 1'] [--json FILE]
 
 The servers run side by side and take turns: round by round each gets the same load for the same time, and the medians are

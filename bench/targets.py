@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from tests.support.certificates import Authority
 from tests.support.kafka_jars import NoKafkaJars, bring_kafka_jars
+from tests.support.node_cluster import NodeCluster
+from tests.support.postgresql import PostgresqlServer
 from tests.support.server import ROOT, Server
 
 Address = tuple[str, int]
@@ -102,6 +104,24 @@ def this_server(words: Sequence[str], tls: TlsPorts | None = None) -> Iterator[D
             server.overrides = {**server.overrides, "listeners": listeners, "ssl.keystore.location": tls.keystore}
         with server:
             yield server
+
+
+@contextlib.contextmanager
+def node_over_postgresql(shards: int) -> Iterator[Address]:
+    """A node alone over a PostgreSQL with its own defaults on a disk, with so many shards of groups."""
+    BUILD.mkdir(exist_ok=True)
+    database = PostgresqlServer(settings={"shared_buffers": "128MB"}, on_disk=True)
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=BUILD) as directory:
+        url = database.url(database.empty_database())
+        cluster = NodeCluster(Path(directory), url, 1, {"offsets.topic.num.partitions": shards})
+        [server] = cluster.nodes.values()
+        server.is_fresh = True
+        try:
+            cluster.start()
+            yield server.address
+        finally:
+            cluster.close()
+            database.remove()
 
 
 @contextlib.contextmanager
