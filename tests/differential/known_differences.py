@@ -53,6 +53,15 @@ def _orders_subtopologies_by_table(step: Step) -> bool:
     return step.asked.api == "stream" and all("Tasks[" in each.path for each in step.unlike) and "11:" in step.before[0]
 
 
+def _counts_a_member_without_topics(step: Step) -> bool:
+    """Row 87: it joins, and computes the target: those of the others are gone on Kafka's side."""
+    lost = [
+        each for each in step.unlike if isinstance(each.ours, dict) and isinstance(each.kafka, dict) and "target" in each.ours
+    ]
+    is_join_without = step.asked.api == "beat" and " topics= " in f"{step.line} " and "epoch=0" in step.line
+    return is_join_without and bool(lost) and all("target" not in each.kafka for each in lost)
+
+
 def _gives_tasks_again(step: Step) -> bool:
     """Row 122: a member has lost an answer, or says so."""
     names = {each.path.rpartition(".")[2] for each in step.unlike}
@@ -298,6 +307,11 @@ KNOWN: Final[dict[int, Known]] = {
     68: Known(
         "a consumer group has become classic, and a member of the consumer protocol joins before the others have joined again",
         is_told_apart=_counts_targets_as_owned,
+    ),
+    87: Known(
+        "a member that subscribes to nothing joins a consumer or share group whose target is not computed yet, and its join "
+        "computes it",
+        is_told_apart=_counts_a_member_without_topics,
     ),
     119: Known(
         "a streams group is described whose members have sent heartbeats since the start of the server, but "
