@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import pytest
 
 from coordinator_server.cli import _parser, main
-from coordinator_server.log.opening import store_upkeep
+from coordinator_server.cli.clean import clean
+from coordinator_server.log.opening import cleanable, store_ends, store_upkeep
 from coordinator_server.log.postgresql.job_log import job_log
 from coordinator_server.log.postgresql.removal import Removal
 from coordinator_server.log.store import History
 from coordinator_server.log.store_paths import StoreName, is_store, split_path
+from coordinator_server.server.hosting.cleaner import Clean
 from tests.support.postgresql import PostgresqlServer
 from tests.support.postgresql import postgresql as postgresql  # noqa: PLC0414 - a fixture
 from tests.support.segments import coordinator_log, write_meta, write_segments
@@ -97,6 +100,27 @@ def test_compaction_makes_the_same_layers(data_dir: Path, store: str, capsys: py
     after = said(capsys, "replay", "--store", store)
     assert [each["digest"] for each in after] == [each["digest"] for each in before]
     assert said(capsys, "verify", "--engine", "python", "--store", store)
+
+
+def test_the_cleaner_of_a_node_compacts_what_is_dirty(store: str) -> None:
+    """Also a shard with little in it, if it keeps an era from being emptied."""
+    path = StoreName(store).path
+    ends = store_ends(path)
+    assert {name: each.ratio for name, each in cleanable(path).items()} == dict.fromkeys(ends, 1.0)
+
+    done = clean(Clean(str(path), ends, 0, os.getpid(), 1 << 30))
+
+    assert (sorted(done.shards), done.left_alone) == (sorted(ends), [])
+    assert all(each.dirty == 0 and each.clean for each in cleanable(path).values())
+    log = job_log(StoreName(store))
+    log.reader.write(
+        "INSERT INTO log(era, sid, base_offset, next_offset, epoch, data) "
+        "SELECT 0, sid, next_offset, next_offset + 1, 0, 'x'::bytea FROM shard WHERE next_offset > 0 RETURNING sid"
+    )
+    log.reader.write("UPDATE shard SET next_offset = next_offset + 1 WHERE next_offset > 0 RETURNING sid")
+    assert all(0 < each.ratio < 0.01 for each in cleanable(path).values())
+    log.reader.write("INSERT INTO era(era, opened_ms, closed_ms) VALUES (0, 1, 2) RETURNING era")
+    assert {each.ratio for each in cleanable(path).values()} == {1.0}
 
 
 def test_a_password_may_come_before_the_store_or_after_it() -> None:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from coordinator_server.kinds import KINDS
-from coordinator_server.log.errors import LogError
+from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.jobs import Cleanable, SavedFile
 from coordinator_server.log.layers.layer import Layer, parse_manifest
 from coordinator_server.log.layers.saved_files import identity_files as saved_identity
@@ -103,7 +103,10 @@ class JobLog:
         return saved_identity(self.scratch)
 
     def _records_in(self, shard: ShardId, to_offset: int, manifest: bytes) -> int:
-        found = parse_manifest(manifest, self.scratch / str(shard), to_offset)
+        try:
+            found = parse_manifest(manifest, self.scratch / str(shard), to_offset)
+        except DamagedLog:
+            return 0
         # A layer of an older version lacks the checkpoint that it would have now: its bytes do not count.
         is_current = found.checkpoint or not KINDS[shard.topic].has_checkpoint
         return sum(entry.size for entry in found.files) if is_current else 0

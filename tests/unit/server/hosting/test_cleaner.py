@@ -122,6 +122,26 @@ def test_the_cleaner_does_not_look_when_disabled_or_early(
     assert (looks, sealing.asked, lines) == ([], 0, [])
 
 
+def test_the_log_of_nodes_is_cleaned_by_the_one_that_looks_after_it(data_dir: Path, lines: Noted, looks: Noted) -> None:
+    """The others do not even look; one whose turn comes does."""
+    sealing = filled(data_dir, 3)
+    is_ours = False
+
+    async def look_on() -> None:
+        nonlocal is_ours
+        cleaner = Cleaner(config_with(**EAGER).live, data_dir, sealing, is_ours=lambda: is_ours)
+        cleaner.start()
+        await asyncio.sleep(0.1)
+        assert (looks, sealing.asked) == ([], 0)
+        is_ours = True
+        await lines.until(lambda: len(lines) >= 1)
+        await cleaner.stop()
+
+    asyncio.run(look_on())
+
+    assert lines[0]["event"] == "log-cleaned"
+
+
 def test_the_cleaner_compacts_nothing_below_its_minimum_of_bytes(data_dir: Path, lines: Noted, looks: Noted) -> None:
     """It looks again and again."""
     sealing = filled(data_dir, 3)
