@@ -11,9 +11,11 @@
     summaries.py  the summaries of all groups, in SQLite beside the index: filtered and sorted there
     filters.py    what a viewer types, as a condition
     progress.py   which rebalances go on, as the running server says
+    across.py     what is across groups: clients, topics, transactions, share partitions
+    paces.py      how fast groups consume, and how far they are behind
     machine.py    what is behind the groups: shards, loops, jobs
     group.py      one group: lanes, marks, sessions, density, its state at a moment, and the difference of two
-    lanes.py sessions.py density.py moments.py    the parts of that
+    lanes.py sessions.py density.py moments.py trend.py    the parts of that; chunk_cache.py keeps what was read for them
 
 It reads the index of groups (pipeline/index), as it was at its last update. A running server is asked for all viewers at once: none
 of them is work for it.

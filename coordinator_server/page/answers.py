@@ -15,21 +15,26 @@ from msgspec.structs import asdict
 
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.opening import identity_of
-from coordinator_server.page import group, moments, summaries
+from coordinator_server.page import across, group, moments, summaries
 from coordinator_server.page.aged import Aged
 from coordinator_server.page.density import Times
+from coordinator_server.page.lanes import Window
 from coordinator_server.page.machine import machine_of
+from coordinator_server.page.paces import partition_paces
 from coordinator_server.page.rights import EVERYTHING, Rights
 from coordinator_server.page.summaries import Asked
+from coordinator_server.page.trend import MOST_POINTS, Trends
 from coordinator_server.page.updater import Updater
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.database import NoIndex
 from coordinator_server.pipeline.index.feed import DIRECTORY
 from coordinator_server.pipeline.index.period import Period
 from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup, snapshot
+from coordinator_server.pipeline.index.tables.lags import last_sample_ms
 from protocol.errors import DecodeError
 
 MOST_KEPT_BYTES: Final = 32 << 20
+MOST_PARTITIONS: Final = 500
 FINDINGS_S: Final = 60.0
 """How old findings may be."""
 _LONGEST_FILTER: Final = 500
@@ -69,6 +74,7 @@ class Answers:
         self._directory = data_dir / DIRECTORY
         self._updater = updater
         self._tools = group.Tools(updater.words, Times())
+        self._trends = Trends()
         self._machine = machine_of(data_dir)
         self._findings = Aged(findings, FINDINGS_S)
         self._lock = threading.Lock()
@@ -89,19 +95,23 @@ class Answers:
             if made is None:
                 made = self._being_made[key] = Future()
         if is_mine:
+            is_kept = False
             try:
-                made.set_result(self._make(name, query, rights))
+                answer, is_kept = self._make(name, query, rights)
+                made.set_result(answer)
             except BaseException as error:  # noqa: BLE001 - whoever waits for the answer gets the error
                 made.set_exception(error)
             with self._lock:
                 del self._being_made[key]
-                if made.exception() is None:
+                if is_kept:
                     self._keep(key, made.result())
         return made.result()
 
-    def _make(self, name: str, query: Query, rights: Rights) -> bytes:
+    def _make(self, name: str, query: Query, rights: Rights) -> tuple[bytes, bool]:
+        """Return an answer, and whether it is as good as it gets: another one may have time to read more."""
         try:
-            return msgspec.json.encode(ANSWERS[name](self, query, rights))
+            found = ANSWERS[name](self, query, rights)
+            return msgspec.json.encode(found), getattr(found, "is_exact", True)
         except NoIndex as error:
             raise Unavailable(str(error) or "nothing has been read yet: it begins with the first viewer") from error
         except DecodeError as error:
@@ -138,6 +148,24 @@ class Answers:
         group_id = _text(query, "id")
         return self._row(group_id, rights) | {"waits": self._updater.progress.waits(group_id)}
 
+    def pace(self, query: Query, rights: Rights) -> Any:
+        """How fast a group consumes each partition, and how far it is behind."""
+        with self._group(query, rights) as (found, index):
+            partitions = partition_paces(index.database, found.id, self._updater.now_ms)
+            sampled_ms = last_sample_ms(index.database)
+        return {
+            "sampled_ms": sampled_ms if sampled_ms >= 0 else None,
+            "partitions": partitions[:MOST_PARTITIONS],
+            "partition_count": len(partitions),
+        }
+
+    def trend(self, query: Query, rights: Rights) -> Any:
+        """How fast a group consumed over a window of time, and how far it was behind."""
+        points = max(1, min(_number(query, "points", MOST_POINTS), MOST_POINTS))
+        window = Window(_number(query, "from"), max(_number(query, "to"), _number(query, "from") + 1), points)
+        with self._group(query, rights) as (found, index):
+            return self._trends.trend(found, index, window, frozenset(self._row(found.id, rights)["topics"]))
+
     def _row(self, group_id: str, rights: Rights) -> dict[str, Any]:
         with summaries.open_to_read(self._directory) as found:
             row = None if found is None else found.row(group_id)
@@ -167,6 +195,27 @@ class Answers:
         with self._group(query, rights) as (found, _):
             return moments.difference(found, _number(query, "from"), _number(query, "to"))
 
+    def clients(self, query: Query, rights: Rights) -> Any:
+        """Which groups clients belong to."""
+        typed = query.get("q", "")[:_LONGEST_FILTER]
+        with self._all(rights) as (index, may_see):
+            return across.clients(index.database, typed, may_see, with_past=query.get("past") == "1")
+
+    def topics(self, query: Query, rights: Rights) -> Any:
+        """Who consumes topics."""
+        with summaries.open_to_read(self._directory) as found:
+            return across.Some([], 0) if found is None else across.topics(found, query.get("q", "")[:_LONGEST_FILTER], rights)
+
+    def transactions(self, _query: Query, rights: Rights) -> Any:
+        """Which transactions are open, hang, and ended last."""
+        with self._all(rights) as (index, may_see):
+            return across.all_transactions(index.database, rights, may_see)
+
+    def shares(self, _query: Query, rights: Rights) -> Any:
+        """Where share partitions stand, and which of their deliveries are not settled."""
+        with self._all(rights) as (index, _):
+            return across.shares(index.database, self._updater.names, rights)
+
     def log(self, _query: Query, rights: Rights) -> Any:
         """What is behind the groups: the directory, its shards and how far they are indexed, the server's loops, and jobs."""
         _of_the_cluster(rights)
@@ -195,6 +244,16 @@ class Answers:
         return status.as_of_ms if status.is_served else index.latest_ms()
 
     @contextmanager
+    def _all(self, rights: Rights) -> Iterator[tuple[Snapshot, across.MaySee]]:
+        """Open the index, with the groups that a viewer may see. Raises NoIndex."""
+        may_see: across.MaySee = _everything
+        if rights is not EVERYTHING:
+            with summaries.open_to_read(self._directory) as found:
+                may_see = frozenset(() if found is None else (each for each, *_ in found.consumers(rights))).__contains__
+        with snapshot(self._directory, identity_of(self._data_dir).cluster_id) as index:
+            yield index, may_see
+
+    @contextmanager
     def _group(self, query: Query, rights: Rights) -> Iterator[tuple[SnapshotGroup, Snapshot]]:
         """Open the group that a request names, and the index that has it. Raises NotFound, NoIndex."""
         group_id = _text(query, "id")
@@ -211,14 +270,24 @@ _SIZES: Final = {"columns": "columns", "first_lane": "lane", "lanes": "lanes"}
 ANSWERS: Final[Mapping[str, Callable[[Answers, Query, Rights], Any]]] = {
     "groups": Answers.groups,
     "group": Answers.group,
+    "pace": Answers.pace,
+    "trend": Answers.trend,
     "picture": Answers.picture,
     "events": Answers.events,
     "moment": Answers.moment,
     "difference": Answers.difference,
+    "clients": Answers.clients,
+    "topics": Answers.topics,
+    "transactions": Answers.transactions,
+    "shares": Answers.shares,
     "log": Answers.log,
     "doctor": Answers.doctor,
 }
 """Each is at /api/NAME."""
+
+
+def _everything(_group_id: str) -> bool:
+    return True
 
 
 def _of_the_cluster(rights: Rights) -> None:

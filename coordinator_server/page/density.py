@@ -7,13 +7,12 @@ over the time of the chunk, which says how many there were, and less about when.
 
 from __future__ import annotations
 
-import threading
 import time
 from array import array
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from coordinator_server.page.chunk_cache import ChunkCache
 from coordinator_server.page.lanes import Window
 from coordinator_server.pipeline.index.chunk import batches_of
 from coordinator_server.pipeline.index.reader import Chunk, IndexedGroup
@@ -32,33 +31,18 @@ class Density(NamedTuple):
     is_exact: bool
 
 
-class Times:
-    """The times of the batches of chunks that have ended, by group and chunk: those that were used last."""
+class Times(ChunkCache["array[int]"]):
+    """The times of the batches of chunks that have ended."""
 
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._kept: OrderedDict[tuple[str, Chunk], array[int]] = OrderedDict()
-        self._size = 0
-        self._lock = threading.Lock()
+        super().__init__(_MOST_KEPT)
         self.monotonic = monotonic
-
-    def find(self, group_id: str, chunk: Chunk) -> array[int] | None:
-        """Return the times if they are known."""
-        with self._lock:
-            found = self._kept.get((group_id, chunk))
-            if found is not None:
-                self._kept.move_to_end((group_id, chunk))
-        return found
 
     def read(self, group_id: str, group: IndexedGroup, chunk: Chunk) -> array[int]:
         """Read the times. Raises DecodeError."""
-        found = array("q", (header.max_timestamp for _, _, header in batches_of(group.records(chunk))))
-        with self._lock:
-            if (group_id, chunk) not in self._kept:
-                self._size += len(found)
-            self._kept[group_id, chunk] = found
-            while self._size > _MOST_KEPT:
-                self._size -= len(self._kept.popitem(last=False)[1])
-        return found
+        return self.get(
+            group_id, chunk, lambda: array("q", (header.max_timestamp for _, _, header in batches_of(group.records(chunk))))
+        )
 
 
 def density(group_id: str, group: IndexedGroup, last: Sequence[Event], times: Times, window: Window) -> Density:

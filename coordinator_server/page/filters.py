@@ -1,9 +1,8 @@
 """What a viewer types to find groups, as a condition of SQLite.
 
-Words are apart by blanks, and a group has to match all. ``state:``, ``type:``, ``topic:``, ``client:``, ``host:`` and ``id:`` name
-where to look; a word without one is looked for in ids, topics and clients. "-" before a word excludes what matches. Case is
-ignored.
-Groups that were deleted are found with ``state:deleted`` or ``state:any`` only.
+Words are apart by blanks, and a group has to match all. ``state:``, ``type:``, ``health:``, ``topic:``, ``client:``, ``host:`` and
+``id:`` name where to look; a word without one is looked for in ids, topics and clients. "-" before a word excludes what matches.
+Case is ignored. Groups that were deleted are found with ``state:deleted`` or ``state:any`` only.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from typing import Final, NamedTuple
 
 MOST_WORDS: Final = 12
 _COLUMNS: Final = {"id": "id_text", "topic": "topics_text", "client": "clients_text", "host": "hosts_text"}
-_EXACT: Final = {"state": "shown_state", "type": "type"}
+_EXACT: Final = {"state": "shown_state", "type": "type", "health": "lower(coalesce(verdict, 'unknown'))"}
 _ANYWHERE: Final = ("id_text", "topics_text", "clients_text")
 _ANY_STATE: Final = "any"
 

@@ -1,6 +1,6 @@
 """The summaries of all groups, in a SQLite database beside the index, which filters and sorts them.
 
-A row has what the log says of a group (Summary), and what a running server says of it now (Progress).
+A row has what the log says of a group (Summary), how fast it consumes (Pace), and what a running server says of it now (Progress).
 
 It is a cache: made again from the index at any time, by the one process that has its lock. Others read what is there.
 """
@@ -14,34 +14,39 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, astuple
 
 from coordinator_server.page.filters import condition
+from coordinator_server.page.paces import Pace
 from coordinator_server.page.rights import EVERYTHING, Rights
 from coordinator_server.page.summary import MOST_NAMES, Summary
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.snapshot import GroupVersion
 from coordinator_server.pipeline.job_lock import job_lock
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 DATABASE: Final = "summaries.sqlite"
 LOCK: Final = "summaries.lock"
 PAGE_ROWS: Final = 100
 """The most rows of an answer."""
 _BUSY_S: Final = 10.0
 _FIELDS: Final = Summary.__struct_fields__
+_PACE: Final = Pace.__struct_fields__
 _PROGRESS: Final = ("in_progress", "waits_for")
 _LISTS: Final = ("topics", "clients", "hosts")
 _VERSION: Final = GroupVersion._fields
 _TEXTS: Final = ("id_text", "topics_text", "clients_text", "hosts_text")
 _WRITTEN: Final = (*_FIELDS, *_VERSION, *_TEXTS)
-_SHOWN: Final = (*(each for each in _FIELDS if each != "state"), "shown_state", "waits_for")
-_SORTED_BY: Final = ("group", "type", "state", "members", "partitions", "rebalanced_ms", "committed_ms")
+_SHOWN: Final = (*(each for each in _FIELDS if each != "state"), "shown_state", *_PACE, "waits_for")
+_SORTED_BY: Final = ("group", "type", "state", "members", "partitions", "rebalanced_ms", "committed_ms", "lag", "rate")
 _TABLES: Final = f"""
 CREATE TABLE source (identity TEXT NOT NULL);
-CREATE TABLE summaries ({", ".join(f'"{each}"' for each in (*_WRITTEN, *_PROGRESS))},
+CREATE TABLE summaries ({", ".join(f'"{each}"' for each in (*_WRITTEN, *_PACE, *_PROGRESS))},
     shown_state AS (coalesce(in_progress, state)), PRIMARY KEY ("group")) WITHOUT ROWID;
 """
+
+
+_UNKNOWN: Final = Pace()
 
 
 class Progress(NamedTuple):
@@ -100,6 +105,19 @@ class Summaries:
         self._database.executemany('DELETE FROM summaries WHERE "group" = ?', ((each,) for each in removed))
         self._database.execute("COMMIT")
 
+    def write_paces(self, found: Mapping[str, Pace]) -> list[str]:
+        """Write the paces of groups that are there. Return those of which they are new."""
+        rows = self._database.execute(f'SELECT "group", {_quoted(_PACE)} FROM summaries')
+        before = {group_id: Pace(*rest) for group_id, *rest in rows}
+        changed = [group_id for group_id, each in before.items() if found.get(group_id, _UNKNOWN) != each]
+        if changed:
+            changes = ", ".join(f"{each} = ?" for each in _PACE)
+            values = ((*astuple(found.get(each, _UNKNOWN)), each) for each in changed)
+            self._database.execute("BEGIN IMMEDIATE")
+            self._database.executemany(f'UPDATE summaries SET {changes} WHERE "group" = ?', values)
+            self._database.execute("COMMIT")
+        return changed
+
     def write_progress(self, found: Mapping[str, Progress]) -> list[str]:
         """Write which groups are in progress now: all others are not. Return those of which that is new."""
         rows = self._database.execute('SELECT "group", in_progress, waits_for FROM summaries WHERE in_progress IS NOT NULL')
@@ -118,6 +136,16 @@ class Summaries:
         """Return the topics of all groups."""
         rows = self._database.execute("SELECT DISTINCT topics FROM summaries")
         return {topic for (topics,) in rows for topic in json.loads(topics)}
+
+    def consumers(self, rights: Rights = EVERYTHING) -> Iterator[tuple[str, list[str], int]]:
+        """Yield the groups that exist and a viewer may see, each with its topics and its number of members."""
+        rows = self._database.execute(
+            """SELECT "group", topics, members FROM summaries WHERE state != 'deleted' ORDER BY id_text"""
+        )
+        for group_id, packed, members in rows:
+            topics = json.loads(packed)
+            if rights is EVERYTHING or rights.may_see(group_id, topics):
+                yield group_id, topics, members
 
     def page(self, asked: Asked, rights: Rights = EVERYTHING) -> Page:
         """Return PAGE_ROWS of the groups that match, and that a viewer may see.

@@ -1,7 +1,7 @@
 """Brings the index and the summaries up to date while somebody looks, in a thread: once for all viewers, however many there are.
 
 A round lets the server write out what is durable, reads what is new, summarises the groups that have changed, some at a time, and
-asks which rebalances go on.
+asks which rebalances go on. Rates and lags of all groups are made again at times.
 Of a directory that no server has, the log is read once: a round would lock it, and keep a server from starting.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.opening import identity_of
 from coordinator_server.page import summaries
 from coordinator_server.page.board import MOST_CHANGED, Board
+from coordinator_server.page.paces import paces
 from coordinator_server.page.progress import InProgress
 from coordinator_server.page.summaries import Summaries
 from coordinator_server.page.summary import DELETED, UNREADABLE, Summary, Words, plain_commits, summary
@@ -26,6 +27,7 @@ from coordinator_server.pipeline.errors import Busy, PipelineError
 from coordinator_server.pipeline.index.database import NoIndex
 from coordinator_server.pipeline.index.feed import DIRECTORY, update
 from coordinator_server.pipeline.index.snapshot import GroupVersion, Snapshot, snapshot
+from coordinator_server.pipeline.index.tables.lags import last_sample_ms
 from coordinator_server.pipeline.input.data_dir import durable, is_served
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, NO_NAMES, TopicNames
 from coordinator_server.pipeline.progress import Progress
@@ -38,6 +40,9 @@ ROUND_S: Final = 2.0
 WORK_S: Final = 1.0
 """The time in which a round summarises groups; the next one goes on, after SHORT_PAUSE_S. It leaves processor to answers."""
 SHORT_PAUSE_S: Final = 0.2
+PACES_S: Final = 6.0
+"""How often rates and lags are made again, which are those of all groups, unless that takes long."""
+_PAUSES: Final = 20
 
 
 class Updater:
@@ -56,6 +61,9 @@ class Updater:
         self._is_known = False
         self.names: NamesOfTopics = NO_NAMES
         self.progress = InProgress(data_dir)
+        self._paces_at_s = 0.0
+        self._sampled_ms = -1
+        self._latest_ms = 0
         self._thread = threading.Thread(target=self._run, name="page-updater", daemon=True)
 
     def start(self) -> None:
@@ -139,7 +147,7 @@ class Updater:
         for group_id in removed:
             del self._known[group_id]
         status = self.board.status
-        changed = {*(each.group for each, _ in done), *written.write_progress(self.progress.rows())}
+        changed = {*(each.group for each, _ in done), *written.write_progress(self.progress.rows()), *self._paced(index, written)}
         is_new = bool(changed or removed or stale) or problem != status.problem
         self.board.publish(
             version=status.version + is_new,
@@ -174,6 +182,23 @@ class Updater:
             return summary(group, self.words)
         except LogError as damaged:
             return Summary(group_id, "unknown", UNREADABLE, cause=str(damaged))
+
+    def _paced(self, index: Snapshot, written: Summaries) -> Collection[str]:
+        """Write the paces of groups when there are new samples, or if it is time: groups may have stopped. Return the new ones."""
+        sampled_ms, began_s = last_sample_ms(index.database), time.monotonic()
+        if began_s < self._paces_at_s and sampled_ms == self._sampled_ms:
+            return ()
+        self._latest_ms, self._sampled_ms = index.latest_ms(), sampled_ms
+        changed = written.write_paces(paces(index.database, self.now_ms))
+        ended_s = time.monotonic()
+        self._paces_at_s = ended_s + max(PACES_S, _PAUSES * (ended_s - began_s))
+        return changed
+
+    @property
+    def now_ms(self) -> int:
+        """The moment up to which the log was read; without a server, that of its last record."""
+        status = self.board.status
+        return status.as_of_ms if status.is_served else self._latest_ms
 
 
 class _Shown(Progress):

@@ -3,68 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-from tests.support.page_log import Story, indexed
-
-HOUR_MS = 3_600_000
-HOSTILE = "<img src=x onerror=document.title='run'>\u202e" + "x" * 200
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-
-
-def stories() -> list[Story]:
-    """A group with a troubled day, an empty one, a deleted one, one of a hostile client, and a hundred more."""
-    now_ms = round(time.time() * 1000)
-    told = Story("billing-invoices", partitions=12, now_ms=now_ms - 26 * HOUR_MS)
-    told.join("billing-1").commit(times=200, ms=20_000).join("billing-2").commit(times=300, ms=20_000).join("billing-3")
-    told.commit(times=800, ms=20_000).leave(1, "session-timeout").wait(90_000).join("billing-2").commit(times=500, ms=20_000)
-    for _ in range(6):
-        told.leave(2, "session-timeout").wait(8000).join("billing-3").commit(times=3, ms=9000)
-    told.reset(0).commit(times=900, ms=20_000, step=80).join("billing-4").commit(times=1900, ms=20_000)
-    found = [told, Story(HOSTILE, now_ms=now_ms - HOUR_MS).join(HOSTILE).commit(times=4)]
-    found.append(Story("mailer", now_ms=now_ms - HOUR_MS).join("mailer-1").commit(times=9).leave())
-    found.append(Story("retired", now_ms=now_ms - 5 * HOUR_MS).join("retired-1").commit(times=9).leave().delete())
-    for number in range(120):
-        kind = ("payments", "shipping", "audit", "search", "fraud-check")[number % 5]
-        name = f"{kind}-{('eu', 'us', 'ap')[number % 3]}-{number:03}"
-        topic = ("orders", "payments", "clicks")[number % 3]
-        one = Story(name, topic, 1 + number % 6, now_ms - (1 + number * 7 % 29) * HOUR_MS, number)
-        one.join(f"svc-{number % 11}").commit(times=3)
-        if number % 4 == 0:
-            one.join(f"svc-{number % 7}").commit().leave(0, "session-timeout").commit()
-        found.append(one)
-    return found
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    data = indexed(tmp_path_factory.mktemp("page"), stories(), 1 << 16)
-    command = [sys.executable, "-m", "coordinator_server", "page", "--listen", "127.0.0.1:0", "--data-dir", str(data)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().split()[2].rstrip("/")
-        finally:
-            process.terminate()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    assert CHROMIUM is not None, "Chromium is missing: apt-get install chromium"
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
-        yield found
-        found.close()
+from tests.browser.conftest import HOSTILE
 
 
 class View:
@@ -207,15 +154,91 @@ def test_the_log_names_the_directory(view: View) -> None:
     expect(page.locator("tbody tr")).to_have_count(1)
 
 
-@pytest.mark.parametrize("path", ["/", GROUP, "/log"])
-@pytest.mark.parametrize("width", [360, 800])
-def test_narrow_screens_need_no_sideways_scroll(browser: Any, address: str, path: str, width: int) -> None:
-    view = View(browser, address, viewport={"width": width, "height": 800})
-    page = view.go(path)
-    page.locator("tbody tr").first.wait_for()
+def test_the_lag_of_a_group_is_in_the_list_and_over_time(view: View) -> None:
+    page = view.go("/?q=billing")
+    expect(page.locator(".health.warn, .health.err").first).to_be_visible()
+    page.go_back()
+    page = view.go("/?q=health:unknown")
+    expect(page.locator(".groups tbody tr").first).to_be_visible()
+    page = view.go(GROUP)
+    for text in ("consumed", "unread"):
+        expect(page.locator(".plot .side", has_text=text)).to_be_visible()
+    expect(page.get_by_role("heading", name="Lag and rate")).to_be_visible()
 
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+def test_who_consumes_a_topic_and_where_a_client_is(view: View) -> None:
+    page = view.go("/topics")
+    page.keyboard.press("/")
+    page.keyboard.type("pay")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.locator("tbody th a").click()
+    expect(page.locator(".groups tbody tr").first).to_be_visible()
+    assert "topic" in page.url
+    page = view.go("/clients?q=billing-4")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.get_by_role("link", name="billing-invoices").click()
+    expect(page.get_by_role("heading", name="billing-invoices")).to_be_visible()
+
+
+def test_a_running_server_says_what_goes_on(browser: Any, live: str) -> None:
+    view = View(browser, live)
+    page = view.go("/?q=payments")
+    expect(page.locator(".state.rebalancing").first).to_be_visible()
+    page.get_by_role("link", name="payments").click()
+    expect(page.get_by_role("heading", name="Rebalance in progress")).to_be_visible()
+    page = view.go("/transactions")
+    expect(page.get_by_text("1 open transaction", exact=True)).to_be_visible()
+    expect(page.locator("tbody th", has_text="billing-us")).to_be_visible()
+    page = view.go("/shares")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.get_by_text("3 deliveries")).to_be_visible()
+    page = view.go("/log")
+    expect(page.get_by_text("1 loop of the server")).to_be_visible()
+    page = view.go("/doctor")
+    expect(page.locator(".findings li").first).to_be_visible()
     page.close()
+
+    assert view.said == []
+
+
+EVERY_VIEW = ["/", GROUP, f"{GROUP}&table=1", "/clients", "/topics", "/transactions", "/shares", "/log", "/doctor"]
+LOADED = "main table.list, main .findings, main .nothing, main p.quiet"
+
+
+@pytest.mark.parametrize("path", EVERY_VIEW)
+@pytest.mark.parametrize("width", [360, 800])
+def test_narrow_screens_need_no_sideways_scroll(browser: Any, live: str, address: str, path: str, width: int) -> None:
+    for site in (address, live):
+        view = View(browser, site, viewport={"width": width, "height": 800})
+        page = view.go(path.replace("billing-invoices", "payments" if site == live else "billing-invoices"))
+        page.locator(LOADED).first.wait_for()
+
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.close()
+
+
+@pytest.mark.parametrize("path", EVERY_VIEW)
+def test_every_view_is_reached_by_keyboard(view: View, path: str) -> None:
+    """From the first link to the content, and each stop has a ring that is seen."""
+    page = view.go(path)
+    page.locator(LOADED).first.wait_for()
+    stops = []
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate("[document.activeElement.tagName, getComputedStyle(document.activeElement).outlineStyle]"))
+
+    assert {name for name, _ in stops} <= {"A", "BUTTON", "INPUT", "MAIN", "BODY"}
+    assert all(style != "none" for name, style in stops if name != "BODY")
+
+
+def test_a_printed_view_has_the_content_alone(view: View) -> None:
+    page = view.go(GROUP)
+    page.locator(".below .panel").first.wait_for()
+    page.emulate_media(media="print")
+
+    assert not page.locator("header.bar").is_visible()
+    assert not page.locator(".toolbar").is_visible()
+    assert page.locator(".timeline canvas").is_visible()
 
 
 def test_how_fast_it_is(view: View, capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,18 +263,29 @@ def test_how_fast_it_is(view: View, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "path", "scheme"),
     [
-        ("groups", "/", "light"),
-        ("groups-dark", "/", "dark"),
+        ("groups", "/?sort=lag&desc=1", "light"),
+        ("groups-dark", "/?sort=lag&desc=1", "dark"),
         ("group", GROUP, "light"),
         ("group-dark", GROUP, "dark"),
         ("group-difference", f"{GROUP}&vs=compare", "light"),
+        ("clients", "/clients", "light"),
+        ("topics-dark", "/topics", "dark"),
+        ("rebalance", "live:/group?id=payments", "light"),
+        ("transactions", "live:/transactions", "light"),
+        ("transactions-dark", "live:/transactions", "dark"),
+        ("shares", "live:/shares", "light"),
+        ("log", "live:/log", "light"),
+        ("log-dark", "live:/log", "dark"),
+        ("doctor", "live:/doctor", "light"),
     ],
 )
-def test_pictures(browser: Any, address: str, tmp_path: Path, name: str, path: str, scheme: str) -> None:
+def test_pictures(browser: Any, sites: Mapping[str, str], tmp_path: Path, name: str, path: str, scheme: str) -> None:
     """To be looked at, one by one."""
-    view = View(browser, address, color_scheme=scheme, viewport={"width": 1280, "height": 1180 if "group?" in path else 760})
+    height = 1360 if "group?" in path else 760
+    at, _, path = path.rpartition(":")
+    view = View(browser, sites[at], color_scheme=scheme, viewport={"width": 1360, "height": height})
     page = view.go(path.replace("&vs=compare", ""))
-    page.locator("tbody tr").first.wait_for()
+    page.locator(LOADED).first.wait_for()
     if "compare" in path:
         page.keyboard.press("[")
         page.keyboard.press("c")

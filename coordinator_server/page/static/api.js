@@ -28,11 +28,19 @@ export async function ask(name, parameters = {}, signal = undefined) {
   return body;
 }
 
-/** Ask again whenever the parameters or the version change. The last answer stays until the next one is there. */
+const MORE_MS = 500;
+
+/** Ask again whenever the parameters or the version change, and while an answer says that it gets better. The last answer stays until the next one is there. */
 export function useAnswer(name, parameters, version) {
   const key = parameters === null ? null : JSON.stringify(parameters);
   const [state, setState] = useState({ answer: null, error: null, key: null });
+  const [more, setMore] = useState(0);
   const latest = useRef(0);
+  useEffect(() => {
+    if (state.answer?.is_exact !== false) return undefined;
+    const timer = setTimeout(() => setMore((count) => count + 1), MORE_MS);
+    return () => clearTimeout(timer);
+  }, [state]);
   useEffect(() => {
     if (key === null) return undefined;
     const number = ++latest.current;
@@ -42,7 +50,7 @@ export function useAnswer(name, parameters, version) {
       (error) => { if (latest.current === number && error.name !== "AbortError") setState((before) => ({ ...before, error, key })); },
     );
     return () => abort.abort();
-  }, [name, key, version]);
+  }, [name, key, version, more]);
   return { ...state, isCurrent: state.key === key };
 }
 

@@ -4,10 +4,14 @@ import { html, render, useEffect, useRef, useState } from "./vendor/htm-preact-3
 import { follow, go, useAddress } from "./address.js";
 import { useStatus, useNow, useViewer } from "./api.js";
 import { ago, clock, isUtc, moment, plain, setUtc, zone } from "./format.js";
+import { Clients } from "./clients.js";
 import { Doctor } from "./doctor.js";
 import { Group } from "./group.js";
 import { Groups } from "./groups.js";
 import { Log } from "./log.js";
+import { Shares } from "./shares.js";
+import { Topics } from "./topics.js";
+import { Transactions } from "./transactions.js";
 
 const KEYS = [
   ["/", "filter groups"],
@@ -77,6 +81,10 @@ function App() {
     return () => removeEventListener("keydown", press);
   }, []);
   const view = path === "/group" ? html`<${Group} key=${query.id} query=${query} status=${status} />`
+    : path === "/clients" ? html`<${Clients} query=${query} status=${status} />`
+    : path === "/topics" ? html`<${Topics} query=${query} status=${status} />`
+    : path === "/transactions" ? html`<${Transactions} status=${status} />`
+    : path === "/shares" ? html`<${Shares} status=${status} />`
     : path === "/log" ? html`<${Log} status=${status} />`
     : path === "/doctor" ? html`<${Doctor} />`
     : html`<${Groups} query=${query} status=${status} />`;
@@ -85,7 +93,7 @@ function App() {
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the content</a>
     <header class="bar">
       <a class="brand" href="/" onClick=${follow}><img src="/static/icon.svg" alt="" width="22" height="22" /><span>coordinator-server</span></a>
-      <nav aria-label="Views">${link("/", "Groups")}${viewer.has_cluster ? html`${link("/log", "Log")}${link("/doctor", "Doctor")}` : ""}</nav>
+      <nav aria-label="Views">${link("/", "Groups")}${link("/clients", "Clients")}${link("/topics", "Topics")}${link("/transactions", "Transactions")}${link("/shares", "Shares")}${viewer.has_cluster ? html`${link("/log", "Log")}${link("/doctor", "Doctor")}` : ""}</nav>
       <${Status} status=${status} isConnected=${isConnected} />
       <div class="tools">
         ${viewer.user === null ? "" : html`<span class="user"><bdi class="quiet">${plain(viewer.user)}</bdi><form method="post" action="/logout"><button class="flat">log out</button></form></span>`}

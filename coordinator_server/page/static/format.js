@@ -107,6 +107,14 @@ export function bytes(value) {
   return `${Number((value / 1000 ** unit).toPrecision(3))} ${["B", "kB", "MB", "GB", "TB"][unit]}`;
 }
 
+/** A rate of records, in the unit that reads best. */
+export function rate(value) {
+  if (value === null || value === undefined) return "–";
+  if (value >= 100) return `${number(Math.round(value))}/s`;
+  if (value >= 1 || value === 0) return `${Number(value.toPrecision(3))}/s`;
+  return `${Number((value * 60).toPrecision(2))}/min`;
+}
+
 /** Numbers of partitions with ranges: 0–3, 7. */
 export function ranges(numbers) {
   const found = [];

@@ -4,9 +4,10 @@ import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from 
 import { change, follow, go } from "./address.js";
 import { Activity } from "./activity.js";
 import { useAnswer, useNow } from "./api.js";
-import { ago, counted, duration, field, fromField, moment, number, plain, zone } from "./format.js";
+import { ago, counted, duration, field, fromField, moment, number, plain, rate, zone } from "./format.js";
 import { State } from "./groups.js";
 import { Difference, Moment } from "./moment.js";
+import { Health, Lag, Pace } from "./pace.js";
 import { gutter, LaneTable, RIGHT, Timeline } from "./timeline.js";
 import { Waits } from "./waits.js";
 
@@ -48,6 +49,7 @@ function Head({ id, summary, now }) {
     ${summary ? html`<p class="line-of-facts"><${State} state=${summary.state} /><span>${summary.type}</span>
       <span><b>${number(summary.members)}</b> ${summary.members === 1 ? "member" : "members"}</span><span><b>${number(summary.partitions)}</b> ${summary.partitions === 1 ? "partition" : "partitions"}</span>
       ${summary.epoch === null ? "" : html`<span>${summary.type === "classic" ? "generation" : "epoch"} <b>${number(summary.epoch)}</b></span>`}
+      ${summary.lag === null ? "" : html`<span><b><${Lag} ...${summary} /></b> unread</span><${Health} verdict=${summary.verdict} title=${summary.worst} />`}${summary.rate === null ? "" : html`<span><b>${rate(summary.rate)}</b></span>`}
       <span class="quiet" title=${moment(summary.committed_ms, true)}>committed ${ago(summary.committed_ms, now)}</span></p>` : ""}
   </div>
   <${Waits} waits=${summary?.waits} now=${now} />
@@ -146,7 +148,7 @@ export function Group({ query, status }) {
     <div ref=${frame} class=${`frame ${asked.isCurrent ? "" : "old"}`}>
       ${!picture || !width ? html`<div class="loading tall" aria-busy="true">${[...Array(8)].map((_, each) => html`<i key=${each}></i>`)}</div>` : html`
         <p id="picture-words" class="unseen">Owners of ${counted(picture.lane_count, "partition")} from ${moment(first)} to ${moment(last)}, with ${counted(picture.marks.count, "event")}. Press t for a table.</p>
-        <${Activity} picture=${picture} from=${first} to=${last} width=${width} onZoom=${zoom} />
+        <${Activity} id=${id} picture=${picture} from=${first} to=${last} width=${width} version=${latest.current} onZoom=${zoom} />
         ${showsTable ? html`<${LaneTable} picture=${picture} />` : html`<${Timeline} picture=${picture} from=${first} to=${last} at=${shownAt} versus=${versus} width=${width} onMoment=${toMoment} onZoom=${zoom} onPan=${pan} describedBy="picture-words" />`}
         <div class="slider" style=${{ paddingLeft: `${gutter(width)}px`, paddingRight: `${RIGHT}px` }}>
           <input type="range" min=${first} max=${last} step=${column} value=${shownAt} aria-label="Moment" aria-valuetext=${`${moment(shownAt)} ${zone()}`} onInput=${(event) => toMoment(Number(event.target.value))}
@@ -156,6 +158,7 @@ export function Group({ query, status }) {
     ${error ? html`<p class="banner" role="alert">${error.message}</p>` : ""}
     ${picture ? html`<div class="below">
       ${versus !== null && shownAt !== null && versus !== shownAt ? html`<${Difference} id=${id} from=${versus} to=${shownAt} picture=${picture} version=${latest.current} close=${() => change({ vs: null })} />` : html`<${Moment} id=${id} at=${shownAt} picture=${picture} version=${latest.current} isLast=${at === null && to === null} />`}
-      <${Words} id=${id} from=${from} to=${to} at=${shownAt} version=${latest.current} onMoment=${toMoment} /></div>` : ""}
+      <${Words} id=${id} from=${from} to=${to} at=${shownAt} version=${latest.current} onMoment=${toMoment} />
+      <${Pace} id=${id} version=${latest.current} /></div>` : ""}
   </div>`;
 }

@@ -3,7 +3,8 @@
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
 import { address, change, follow } from "./address.js";
 import { useAnswer, useNow } from "./api.js";
-import { ago, counted, duration, moment, number, plain } from "./format.js";
+import { ago, counted, duration, moment, number, plain, rate } from "./format.js";
+import { Health, Lag } from "./pace.js";
 
 const ROWS = 100;
 const COLUMNS = [
@@ -12,11 +13,14 @@ const COLUMNS = [
   ["type", "Type", "wide"],
   ["members", "Members", "number"],
   ["partitions", "Partitions", "number wide"],
+  ["lag", "Unread", "number"],
+  [null, "Health", "wide"],
+  ["rate", "Rate", "number wide"],
   ["rebalanced_ms", "Last rebalance", ""],
   ["committed_ms", "Last commit", ""],
   [null, "Topics", "wide"],
 ];
-const DESCENDING_FIRST = new Set(["members", "partitions", "rebalanced_ms", "committed_ms"]);
+const DESCENDING_FIRST = new Set(["members", "partitions", "lag", "rate", "rebalanced_ms", "committed_ms"]);
 const STATES = ["stable", "rebalancing", "reconciling", "assigning", "empty", "deleted", "unreadable"];
 
 export function State({ state }) {
@@ -45,7 +49,7 @@ function Filter({ typed, answer }) {
   return html`<div class="filter">
     <div class="search">
       <svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 4 4" /></svg>
-      <input ref=${field} type="search" value=${text} placeholder="Filter: words of ids, topics and clients, or state:empty  type:consumer  topic:orders  client:billing  -word"
+      <input ref=${field} type="search" value=${text} placeholder="Filter: words of ids, topics and clients, or state:empty  health:err  type:consumer  topic:orders  -word"
         aria-label="Filter groups" spellcheck="false" autocomplete="off"
         onInput=${(event) => set(event.target.value)}
         onKeyDown=${(event) => { if (event.key === "Escape") { if (text) set(""); event.target.blur(); } if (event.key === "Enter" || event.key === "ArrowDown") { event.preventDefault(); document.querySelector("tbody a")?.focus(); } }} />
@@ -62,11 +66,14 @@ function Filter({ typed, answer }) {
 function Row({ row, now }) {
   const took = row.took_ms === null || row.took_ms === undefined ? "" : ` · took ${duration(row.took_ms)}`;
   return html`<tr>
-    <th scope="row"><a href=${address("/group", { id: row.group })} onClick=${follow}><bdi>${plain(row.group)}</bdi></a></th>
+    <th scope="row"><a href=${address("/group", { id: row.group })} onClick=${follow} title=${row.group.length > 60 ? plain(row.group) : null}><bdi>${plain(row.group)}</bdi></a></th>
     <td><${State} state=${row.state} /></td>
     <td class="wide quiet">${row.type}</td>
     <td class="number">${number(row.members)}</td>
     <td class="number wide">${number(row.partitions)}</td>
+    <td class="number"><${Lag} ...${row} /></td>
+    <td class="wide"><${Health} verdict=${row.verdict} title=${row.worst} /></td>
+    <td class="number wide">${rate(row.rate)}</td>
     <td class="cause" title=${row.rebalanced_ms ? `${moment(row.rebalanced_ms, true)}${took}\n${plain(row.cause)}` : "the index has no rebalance of it"}>
       ${row.waits_for ? html`<span class="when warn">now</span> <bdi class="quiet">${plain(row.waits_for)}</bdi>` : html`<span class="when">${ago(row.rebalanced_ms, now)}</span> <bdi class="quiet">${plain(row.cause)}</bdi>`}</td>
     <td class="when" title=${row.committed_ms ? moment(row.committed_ms, true) : "it has no committed offsets"}>${ago(row.committed_ms, now)}</td>

@@ -1,12 +1,11 @@
 // The group at a moment, and what differs from another one.
 
-import { html, useState } from "./vendor/htm-preact-3.1.1.js";
+import { html } from "./vendor/htm-preact-3.1.1.js";
 import { useLatest } from "./api.js";
 import { counted, duration, moment, number, plain, ranges, zone } from "./format.js";
 import { State } from "./groups.js";
 import { ownerStyle } from "./palette.js";
-
-const FEW = 12;
+import { Rows } from "./rows.js";
 
 function Swatch({ member, picture, numbers }) {
   const owner = numbers.get(member);
@@ -20,15 +19,6 @@ function Assignment({ member }) {
   const topics = Object.entries(member.assignment).filter(([, numbers]) => numbers.length);
   if (!topics.length) return html`<span class="quiet">nothing</span>`;
   return topics.map(([topic, numbers]) => html`<span class="assigned" key=${topic}><bdi>${plain(topic)}</bdi> ${ranges(numbers)}</span>`);
-}
-
-/** The first rows of a table, and a button for the others. */
-function Rows({ rows, count, row }) {
-  const [all, setAll] = useState(false);
-  const shown = all ? rows : rows.slice(0, FEW);
-  return html`<tbody>${shown.map(row)}
-    ${rows.length > shown.length ? html`<tr><td colspan="9"><button class="flat" onClick=${() => setAll(true)}>Show ${number(rows.length)}${count > rows.length ? ` of ${number(count)}` : ""}</button></td></tr>` : ""}
-    ${all && count > rows.length ? html`<tr><td colspan="9" class="quiet">The first ${number(rows.length)} of ${number(count)}.</td></tr>` : ""}</tbody>`;
 }
 
 function Members({ answer, picture, numbers }) {

@@ -54,10 +54,16 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 QUERIES = {
     "groups": "q=bill&sort=members&desc=1",
     "group": "id=billing",
+    "pace": "id=billing",
+    "trend": "id=billing&from=1764000000000&to=1764000030000",
     "picture": "id=billing&columns=50",
     "events": "id=billing&limit=5",
     "moment": "id=billing&at=1764000000500",
     "difference": "id=billing&from=1764000000500&to=1764000030000",
+    "clients": "q=",
+    "topics": "q=",
+    "transactions": "of=all",
+    "shares": "of=all",
     "log": "",
     "doctor": "",
 }

@@ -109,9 +109,8 @@ def last_sample_ms(database: sqlite3.Connection) -> int:
     return int(found)
 
 
-def lags_now(database: sqlite3.Connection, groups: Collection[str] = ()) -> Iterator[Lag]:
-    """Yield the lags of groups as of the last sample, of each by partition; of all if none is named."""
-    ends: EndOffsets | None = None
+def last_commits(database: sqlite3.Connection, groups: Collection[str] = ()) -> Iterator[tuple[Position, list[Made]]]:
+    """Yield the last commits of the positions of groups, of each by partition; of all if none is named."""
     where = f" WHERE g.id IN ({', '.join('?' * len(groups))})" if groups else ""
     rows: Iterable[tuple[str, str, int, bytes]] = database.execute(
         "SELECT g.id, p.topic, p.partition, p.commits FROM positions p JOIN groups g ON g.group_no = p.group_no"
@@ -119,11 +118,17 @@ def lags_now(database: sqlite3.Connection, groups: Collection[str] = ()) -> Iter
         tuple(groups),
     )
     for group, topic, partition, packed in rows:
-        commits = _unpacked(packed)
-        if commits:
-            if ends is None:
-                ends = end_offsets(database, since_ms=last_sample_ms(database) - WINDOW_MS)
-            yield lag_of(Position(group, topic, partition), commits, ends)
+        if commits := _unpacked(packed):
+            yield Position(group, topic, partition), commits
+
+
+def lags_now(database: sqlite3.Connection, groups: Collection[str] = ()) -> Iterator[Lag]:
+    """Yield the lags of groups as of the last sample, of each by partition; of all if none is named."""
+    ends: EndOffsets | None = None
+    for where, commits in last_commits(database, groups):
+        if ends is None:
+            ends = end_offsets(database, since_ms=last_sample_ms(database) - WINDOW_MS)
+        yield lag_of(where, commits, ends)
 
 
 def indexed_group_lags(database: sqlite3.Connection) -> list[GroupLag]:

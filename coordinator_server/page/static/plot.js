@@ -1,0 +1,53 @@
+// One plot over the time of a group's picture, with the same place for each moment as the lanes below it.
+
+import { html, useEffect, useLayoutEffect, useRef } from "./vendor/htm-preact-3.1.1.js";
+import { number } from "./format.js";
+import { themed } from "./palette.js";
+import { gutter, RIGHT } from "./timeline.js";
+
+function options({ width, height, series, format }, zoom) {
+  return {
+    width, height, padding: [8, RIGHT, 7, 0], legend: { show: false },
+    cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+    scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(most * 1.1, 1e-3)] } },
+    axes: [
+      { show: false },
+      { size: gutter(width), side: 3, stroke: themed("--quiet"), font: "11px system-ui, sans-serif", gap: 8, splits: (_, __, low, high) => (height < 60 ? [low, high / 1.1] : [low, high / 2.2, high / 1.1]),
+        values: (_, values) => values.map((value, at) => (at ? format(value) : "0")), grid: { stroke: themed("--grid"), width: 1 }, ticks: { show: false } },
+    ],
+    series: [{}, series()],
+    hooks: { setSelect: [(self) => {
+      if (self.select.width < 4) return;
+      const ms = (x) => Math.round(self.posToVal(x, "x") * 1000);
+      zoom.current(null, null, ms(self.select.left), ms(self.select.left + self.select.width));
+      self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    }] },
+  };
+}
+
+/** How bars and lines are drawn. */
+export const bars = () => ({ stroke: themed("--accent"), fill: themed("--activity"), width: 1, points: { show: false }, paths: uPlot.paths.bars({ size: [0.9, 40], align: 0 }) });
+export const line = (colour) => () => ({ stroke: themed(colour), fill: `color-mix(in srgb, ${themed(colour)} 14%, transparent)`, width: 1.5, spanGaps: true, points: { show: false } });
+
+export function Plot({ label, hint, data, from, to, width, height, series, format = (value) => number(Math.round(value * 10) / 10), onZoom }) {
+  const place = useRef(null);
+  const plot = useRef(null);
+  const zoom = useRef(onZoom);
+  zoom.current = onZoom;
+  useEffect(() => {
+    const make = () => {
+      plot.current?.destroy();
+      plot.current = new uPlot(options({ width, height, series, format }, zoom), data, place.current);
+      plot.current.setScale("x", { min: from / 1000, max: to / 1000 });
+    };
+    make();
+    addEventListener("themechange", make);
+    return () => { removeEventListener("themechange", make); plot.current.destroy(); plot.current = null; };
+  }, [width]);
+  useLayoutEffect(() => {
+    if (!plot.current) return;
+    plot.current.setData(data, false);
+    plot.current.setScale("x", { min: from / 1000, max: to / 1000 });
+  }, [data, from, to, width]);
+  return html`<div class="plot"><span class="side">${label}${hint ? html`<span class="quiet" title=${hint}> ≈</span>` : ""}</span><div ref=${place}></div></div>`;
+}

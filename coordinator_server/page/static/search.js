@@ -1,0 +1,39 @@
+// A field that finds rows as one types; what is typed is in the address.
+
+import { html, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
+import { address, change, follow } from "./address.js";
+import { plain } from "./format.js";
+
+export function Search({ typed, label, children }) {
+  const field = useRef(null);
+  const [text, setText] = useState(typed);
+  useEffect(() => { if (document.activeElement !== field.current) setText(typed); }, [typed]);
+  useEffect(() => {
+    const press = (event) => {
+      if (event.key === "/" && !event.target.closest("input, dialog") && !event.ctrlKey && !event.metaKey) {
+        event.preventDefault();
+        field.current.focus();
+        field.current.select();
+      }
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+  const set = (value) => { setText(value); change({ q: value, first: null }); };
+  return html`<div class="filter"><div class="search">
+      <svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 4 4" /></svg>
+      <input ref=${field} type="search" value=${text} placeholder=${label} aria-label=${label} spellcheck="false" autocomplete="off" onInput=${(event) => set(event.target.value)}
+        onKeyDown=${(event) => { if (event.key === "Escape") { if (text) set(""); event.target.blur(); } if (event.key === "ArrowDown") { event.preventDefault(); document.querySelector("tbody a")?.focus(); } }} />
+      <kbd aria-hidden="true">/</kbd></div>${children}</div>`;
+}
+
+/** A link to a group. */
+export function GroupLink({ id }) {
+  return html`<a href=${address("/group", { id })} onClick=${follow}><bdi>${plain(id)}</bdi></a>`;
+}
+
+/** Links to some groups of a number of them. */
+export function GroupLinks({ ids, count = ids.length }) {
+  const few = ids.slice(0, 6);
+  return html`<span class="links">${few.map((each) => html`<${GroupLink} key=${each} id=${each} />`)}${count > few.length ? html`<span class="quiet">and ${count - few.length} more</span>` : ""}</span>`;
+}

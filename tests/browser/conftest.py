@@ -1,0 +1,131 @@
+"""What the page is looked at with: the page of a directory, that of a running server, and a browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from coordinator_server.observe.end_offsets import EndOffsetsWriter
+from protocol.fields import uuid_text
+from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.messages.initialize_share_group_state import InitializeShareGroupStateResponse
+from protocol.messages.write_share_group_state import WriteShareGroupStateResponse
+from tests.support.client import Client
+from tests.support.members import Member, form_group
+from tests.support.page_log import Story, indexed
+from tests.support.producer import Producer
+from tests.support.server import Server
+from tests.support.share_state import initialization, writing
+from tests.support.simple_requests import make_topic, must_commit, topic_of
+
+HOUR_MS = 3_600_000
+HOSTILE = "<img src=x onerror=document.title='run'>\u202e" + "x" * 200
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+
+
+def stories() -> list[Story]:
+    """A group with a troubled day, an empty one, a deleted one, one of a hostile client, and a hundred more."""
+    now_ms = round(time.time() * 1000)
+    told = Story("billing-invoices", partitions=12, now_ms=now_ms - 26 * HOUR_MS)
+    told.join("billing-1").commit(times=200, ms=20_000).join("billing-2").commit(times=300, ms=20_000).join("billing-3")
+    told.commit(times=800, ms=20_000).leave(1, "session-timeout").wait(90_000).join("billing-2").commit(times=500, ms=20_000)
+    for _ in range(6):
+        told.leave(2, "session-timeout").wait(8000).join("billing-3").commit(times=3, ms=9000)
+    told.reset(0).commit(times=900, ms=20_000, step=80).join("billing-4").commit(times=1900, ms=20_000)
+    found = [told, Story(HOSTILE, now_ms=now_ms - HOUR_MS).join(HOSTILE).commit(times=4)]
+    found.append(Story("mailer", now_ms=now_ms - HOUR_MS).join("mailer-1").commit(times=9).leave())
+    found.append(Story("retired", now_ms=now_ms - 5 * HOUR_MS).join("retired-1").commit(times=9).leave().delete())
+    for number in range(120):
+        kind = ("payments", "shipping", "audit", "search", "fraud-check")[number % 5]
+        name = f"{kind}-{('eu', 'us', 'ap')[number % 3]}-{number:03}"
+        topic = ("orders", "payments", "clicks")[number % 3]
+        one = Story(name, topic, 1 + number % 6, now_ms - (1 + number * 7 % 29) * HOUR_MS, number)
+        one.join(f"svc-{number % 11}").commit(times=3)
+        if number % 4 == 0:
+            one.join(f"svc-{number % 7}").commit().leave(0, "session-timeout").commit()
+        found.append(one)
+    return found
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page of a directory whose server does not run. The ends of its topics were sampled, as where a cluster is followed."""
+    told = stories()
+    data = indexed(tmp_path_factory.mktemp("page"), told, 1 << 16)
+    sample(data, told[0])
+    command = [sys.executable, "-m", "coordinator_server", "page", "--listen", "127.0.0.1:0", "--data-dir", str(data)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().split()[2].rstrip("/")
+        finally:
+            process.terminate()
+
+
+def sample(data: Path, told: Story) -> None:
+    """The ends of orders over the day: the first group follows them, and has fallen behind since an hour."""
+    writer = EndOffsetsWriter(data)
+    commits = [
+        (at_ms, {int.from_bytes(key[-4:]): int.from_bytes(value[2:10]) for key, value in pairs if value is not None})
+        for at_ms, pairs, headers in told.events
+        if dict(headers)["op1"] == b"8/9"
+    ]
+    now_ms, ends, at = round(time.time() * 1000), [0] * told.partitions, 0
+    for sampled_ms in range(commits[0][0], now_ms, 300_000):
+        while at < len(commits) and commits[at][0] <= sampled_ms:
+            for partition, offset in commits[at][1].items():
+                ends[partition] = max(ends[partition], offset + 20 + (partition * 7 + at) % 90)
+            at += 1
+        behind = max(0, sampled_ms - (now_ms - HOUR_MS)) // 9000
+        writer.write(sampled_ms, {"orders": [each + behind for each in ends]})
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page of a running server: a rebalance that waits, transactions that are open and ended, deliveries not settled."""
+    with Server(tmp_path_factory.mktemp("live"), {"page.listener": "127.0.0.1:0"}) as server:
+        with Client(server.address) as client:
+            make_topic(client, "orders", 4)
+            must_commit(client, "invoices", "orders", {0: 100, 1: 250})
+            jobs = [(topic_of(client, "orders").topic_id, 0)]
+            key = f"workers:{uuid_text(jobs[0][0])}:0"
+            client.ask(FindCoordinatorRequest(key_type=2, coordinator_keys=[key]), 6, FindCoordinatorResponse)
+            client.ask(initialization("workers", jobs), 0, InitializeShareGroupStateResponse)
+            client.ask(writing("workers", jobs, (0, 9, 1, 2), (10, 14, 3, 0), (15, 40, 1, 0)), 0, WriteShareGroupStateResponse)
+        for name, is_commit in (("billing-eu", True), ("billing-us", False)):
+            with Producer(server.address, name) as producer:
+                producer.init()
+                producer.commit("invoices", "orders", {2: 7})
+                producer.end(is_commit=is_commit)
+        with Producer(server.address, "billing-ap") as producer:
+            producer.init(600_000)
+            producer.commit("invoices", "orders", {3: 9})
+        [member] = form_group(server.address, "payments", 1, session_timeout_ms=1_800_000, rebalance_timeout_ms=1_800_000)
+        Member(server.address, "payments", rebalance_timeout_ms=1_800_000).start_join()
+        member.await_rebalance()
+        [line] = [each for each in map(json.loads, server.log().splitlines()) if each["event"] == "page-listening"]
+        yield line["address"].rstrip("/")
+
+
+@pytest.fixture(scope="module")
+def sites(address: str, live: str) -> Mapping[str, str]:
+    return {"": address, "live": live}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    assert CHROMIUM is not None, "Chromium is missing: apt-get install chromium"
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])
+        yield found
+        found.close()
