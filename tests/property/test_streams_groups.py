@@ -159,8 +159,11 @@ class Model:
         assert not [*wrong_with("g", view)]
         owners = {task: member.process_id for member in view.members.values() for task in member.active}
         assert dict(group.active_processes) == owners
-        standby = {(*task, member.process_id) for member in view.members.values() for task in member.standby}
-        assert {(*task, each) for task, having in group.standby_processes.items() for each in having} == standby
+        standby: dict[Task, set[str]] = {}
+        for member in view.members.values():
+            for task in member.standby:
+                standby.setdefault(task, set()).add(member.process_id)
+        assert dict(group.standby_processes) == standby
 
     def finish(self) -> None:
         """Who is away is removed, and the others settle."""

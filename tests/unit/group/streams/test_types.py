@@ -164,6 +164,7 @@ def test_a_group_without_members_is_deleted() -> None:
     beats.log.run(GroupShard.delete_groups, ["g"], version=2)
     assert beats.taken() == ["-TargetAssignmentMetadata", "-Metadata", "-Topology"]
     assert not beats.log.shard.groups.streams.subscribed_to("t")
+    assert not beats.log.shard.groups.streams_context.delayed
     member.join()
     beats.log.advance(2999)
     member.beat()
