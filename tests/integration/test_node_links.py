@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import uvloop
 from msgspec import Struct
 
 from coordinator_server.log.members import Member
@@ -118,15 +119,18 @@ class Cluster(NamedTuple):
     async def connect(self, to: int, context: ssl.SSLContext | None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection(*self.addresses[to], ssl=context)
 
+    async def close(self) -> None:
+        for node in self.started:
+            node.acceptor.close()
+            await node.neighbours.stop()
+            node.links.close()
+
 
 @pytest.fixture
 async def cluster(tmp_path: Path) -> AsyncIterator[Cluster]:
     cluster = Cluster(tmp_path, Authority(), {}, [])
     yield cluster
-    for node in cluster.started:
-        node.acceptor.close()
-        await node.neighbours.stop()
-        node.links.close()
+    await cluster.close()
 
 
 async def ended(reader: asyncio.StreamReader) -> bool:
@@ -286,3 +290,20 @@ async def test_whatever_else_answers_proves_nothing(cluster: Cluster, asker: Ask
     with socket.create_server((HOST, 0)) as silent:
         cluster.addresses[2] = Endpoint(*silent.getsockname())
         assert not await asker.believes_gone(1)
+
+
+def test_the_loop_of_the_daemon_asks_and_answers(tmp_path: Path) -> None:
+    """Its transports are none of asyncio's classes."""
+
+    async def believed_gone() -> list[bool]:
+        cluster = Cluster(tmp_path, Authority(), {}, [])
+        one, two = await cluster.start(1), await cluster.start(2)
+        await Presence(two.links.purpose("presence"), Identity(2, 5)).start()
+        asker = Asker(cluster, Presence(one.links.purpose("presence"), Identity(1, 1)))
+        found = [await asker.believes_gone(incarnation) for incarnation in (4, 5)]
+        cluster.addresses[2] = Endpoint(HOST, free_port())
+        found.append(await asker.believes_gone(5))
+        await cluster.close()
+        return found
+
+    assert uvloop.run(believed_gone()) == [True, False, True]

@@ -12,7 +12,7 @@ that is closed. A process that is paused or cut off may own its shards until its
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
@@ -78,6 +78,7 @@ class _Answerer(asyncio.Protocol):
         self._who = who
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        transport.write(encode_message(Present(self._who.incarnation)))
-        transport.close()
+        # An event loop's own transports may not inherit from asyncio.Transport.
+        connection = cast(asyncio.Transport, transport)
+        connection.write(encode_message(Present(self._who.incarnation)))
+        connection.close()
