@@ -6,10 +6,14 @@
     checks.py       what is wrong with a database, before anything is written to it
     rows.py         the rows of a shard: the statements that read them, in order and without gaps
     appends.py      submits, and the resolution of those in doubt
+    layers.py       layers, and copies of their files in a directory of this process
     tails.py        the ends of shards in memory, so that the loop waits for no read
     reads.py        reads of memory, or else of the database
     reader.py       the thread for the latter
     log.py          LogStore of all these
+    upkeep.py       who makes layers and removes rows: one process at a time, by a term
+    removal.py      the removal of rows that layers replace, by eras; retention.py does it from time to time
+    job_log.py      the log for jobs; job_shard.py: JobShard over the tables
     membership.py   MembershipStore: nodes, leases and owners
     inspection.py   what the database says of itself, for operators
 
