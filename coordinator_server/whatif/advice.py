@@ -18,6 +18,7 @@ DELAY_MS: Final = 3_000
 """Kafka's default of group.initial.rebalance.delay.ms."""
 _ASSIGNORS: Final = ("cooperative-sticky", "uniform")
 """Of each protocol the one that moves least, and under which only what moves stops."""
+_HEDGES: Final = {Certainty.KNOWN: "", Certainty.BOUND: "at most ", Certainty.UNKNOWN: "perhaps "}
 _STEP_MS: Final = 15_000
 _LONGEST_SESSION_MS: Final = 300_000
 _MOST_EXAMPLES: Final = 3
@@ -116,8 +117,7 @@ def _saved(rebalances: int, needless: int, standstill_ms: int | None, certainty:
         parts.append(f"{duration_text(standstill_ms)} of standstill")
     price = [f"{-rebalances:,} more rebalances"] if rebalances < 0 else []
     price += [f"{duration_text(-standstill_ms)} more of standstill"] if standstill_ms is not None and standstill_ms < 0 else []
-    at_most = "at most " if certainty is not Certainty.KNOWN else ""
-    return at_most + _listed(parts) + (f", for {_listed(price)}" if price else "")
+    return _HEDGES[certainty] + _listed(parts) + (f", for {_listed(price)}" if price else "")
 
 
 def _listed(parts: Sequence[str]) -> str:

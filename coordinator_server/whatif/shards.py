@@ -26,7 +26,7 @@ from coordinator_server.whatif.figures import Certainty, Cost, total
 from coordinator_server.whatif.life import Life
 from coordinator_server.whatif.reader import LifeReader
 from coordinator_server.whatif.topics import TopicHistory
-from coordinator_server.whatif.verdict import assignors_of, missing_of, period_of, reproduce, was
+from coordinator_server.whatif.verdict import assignors_of, missing_of, period_of, was
 from protocol.errors import DecodeError
 
 AS_IT_WAS: Final = "as it was"
@@ -120,7 +120,7 @@ def _rows(shard: str, life: Life) -> list[Row]:
     generations = period.generations
     if not generations:
         return []
-    before, found = total(each.cost for each in was(period)), reproduce(generations)
+    before, found = total(each.cost for each in was(period)), period.reproduced
     row = Row(
         group=life.group_id,
         shard=shard,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from coordinator_server.machine.provenance import Reason
-from coordinator_server.whatif.figures import Cost, total
+from coordinator_server.whatif.figures import Certainty, Cost, total
 from coordinator_server.whatif.life import Generation, Held, Life, Missing
 from coordinator_server.whatif.membership import Altered, Membership, alter
 from coordinator_server.whatif.play import Played, play, recorded
@@ -56,10 +56,14 @@ class Compared(Struct, frozen=True):
 
 
 class Period(NamedTuple):
-    """The turns in a period, and before them the ``anchor``: the last one before it, if there is one."""
+    """The turns in a period, and before them the ``anchor``: the last one before it, if there is one.
+
+    ``reproduced`` is whether the rules in force give what was recorded in it.
+    """
 
     anchor: list[Turn]
     turns: list[Turn]
+    reproduced: Reproduced
 
     @property
     def before(self) -> Held:
@@ -69,7 +73,7 @@ class Period(NamedTuple):
     @property
     def generations(self) -> list[Generation]:
         """All generations of the turns."""
-        return [each for turn in self.turns for each in (turn.generation, *turn.follow_ups)]
+        return _generations(self.turns)
 
 
 class Verdict(Struct, frozen=True):
@@ -91,7 +95,11 @@ def period_of(life: Life, since_ms: int | None, until_ms: int | None) -> Period:
     """Return the turns of a life in a period."""
     turns = [turn for turn in turns_of(life.generations) if until_ms is None or turn.generation.at_ms <= until_ms]
     first = next((at for at, turn in enumerate(turns) if since_ms is None or turn.generation.at_ms >= since_ms), len(turns))
-    return Period(turns[max(first - 1, 0) : first], turns[first:])
+    return Period(turns[max(first - 1, 0) : first], turns[first:], reproduce(_generations(turns[first:])))
+
+
+def _generations(turns: Sequence[Turn]) -> list[Generation]:
+    return [each for turn in turns for each in (turn.generation, *turn.follow_ups)]
 
 
 def was(period: Period) -> list[Played]:
@@ -100,8 +108,14 @@ def was(period: Period) -> list[Played]:
 
 
 def played(period: Period, altered: Altered, assignor: str | None) -> list[Played]:
-    """Return the period by other rules, of which those of membership have altered it. No assignor: those in force."""
-    return play(altered.turns, None if assignor is None else RULES[assignor], period.before, altered.certainty)
+    """Return the period by other rules, of which those of membership have altered it. No assignor: those in force.
+
+    If these do not give what was recorded, nothing that they give is known.
+    """
+    if assignor is not None:
+        return play(altered.turns, RULES[assignor], period.before, altered.certainty)
+    certainty = Certainty.UNKNOWN if period.reproduced.differ else altered.certainty
+    return play(altered.turns, None, period.before, certainty)
 
 
 def judge(life: Life, question: Question) -> Verdict:
@@ -118,7 +132,7 @@ def judge(life: Life, question: Question) -> Verdict:
         last_ms=generations[-1].at_ms if generations else None,
         recorded=total(each.cost for each in before),
         what_if=total(each.cost for each in after),
-        reproduced=reproduce(generations),
+        reproduced=period.reproduced,
         missing=tuple(missing_of(life, generations)),
         unreadable=life.unreadable,
         changes=tuple(_compared(each, by_offset.get(each.turn.generation.offset)) for each in before),

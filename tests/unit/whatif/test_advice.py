@@ -70,6 +70,19 @@ def test_needless_moves_speak_for_another_assignor() -> None:
     assert "moves of partitions were needless" in found["cooperative-sticky"].text
 
 
+def test_what_a_rule_gives_that_does_not_give_the_record_is_not_known() -> None:
+    """Another library has divided in its own way: what static members would have saved is an estimate."""
+    changed = deployment()
+    last = changed[-1]
+    one, two, *_ = last.assigned
+    last.assigned = {**last.assigned, one: last.assigned[two], two: last.assigned[one]}
+    [static] = [each for each in advise(life(*changed)) if each.rule == "static members"]
+
+    assert (static.certainty, static.standstill_ms) == (Certainty.UNKNOWN, None)
+    assert "would have saved perhaps 6 of its rebalances" in static.text
+    assert [each.certainty for each in advise(life(*changed)) if each.rule == "cooperative-sticky"] == [Certainty.KNOWN]
+
+
 def test_nothing_is_recommended_to_a_group_that_stays_as_it_is() -> None:
     assert advise(life(assigned(1, ALL, 1))) == []
 
