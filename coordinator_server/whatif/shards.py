@@ -93,7 +93,7 @@ def work(task: WhatIfTask) -> tuple[bytes, int]:
 def decoded(results: Iterable[bytes]) -> list[Row]:
     """Return the rows of many tasks, by group."""
     rows = [row for each in results for row in msgspec.json.decode(each, type=list[Row])]
-    return sorted(rows, key=lambda row: (row.group, row.rule != AS_IT_WAS, -(row.saved_standstill_ms or 0)))
+    return sorted(rows, key=lambda row: (row.group, row.shard, row.rule != AS_IT_WAS, -(row.saved_standstill_ms or 0), row.rule))
 
 
 def rows_of(task: WhatIfTask) -> tuple[list[Row], int]:

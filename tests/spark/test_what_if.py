@@ -28,4 +28,4 @@ def test_spark_writes_the_rows_that_one_process_writes(jobs: SparkDriver, tmp_pa
         tables.append(pd.read_parquet(out / "what_if.parquet"))
 
     pd.testing.assert_frame_equal(*tables)
-    assert len(tables[0]["group"].unique()) > 10
+    assert {"g", "group-1"} < set(tables[0]["group"])
