@@ -108,7 +108,7 @@ def _await_even(cluster: NodeCluster) -> None:
     deadline = time.monotonic() + EVEN_WITHIN_S
     while time.monotonic() < deadline:
         counts = Counter(cluster.owners(next(iter(cluster.nodes))).values())
-        if set(counts) == set(cluster.nodes) and max(counts.values()) - min(counts.values()) <= 3:
+        if set(counts) == set(cluster.nodes) and max(counts.values()) - min(counts.values()) <= 6:
             time.sleep(3)
             return
         time.sleep(0.2)

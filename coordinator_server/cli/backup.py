@@ -30,6 +30,7 @@ EPILOG = """\
 examples:
   coordinator-server backup --data-dir ./data --to /backup/coordinator
   coordinator-server backup --data-dir ./data --to /backup/coordinator --state-only     # the newest state, without its history
+  coordinator-server backup --store postgresql://coordinator@db.example/coordinator --to /backup/coordinator
   coordinator-server restore --from /backup/coordinator --check                         # read every byte of it
   coordinator-server restore --from /backup/coordinator --data-dir ./restored
 """

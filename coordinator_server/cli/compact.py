@@ -34,6 +34,7 @@ examples:
   coordinator-server compact --data-dir ./data
   coordinator-server compact --data-dir ./data --engine python          # no Spark, no Java; the same bytes
   coordinator-server compact --data-dir /shared/data --master spark://head:7077      # docs/spark.md
+  coordinator-server compact --store postgresql://coordinator@db.example/coordinator          # the log that nodes share
   coordinator-server compact --data-dir ./data --tombstone-cutoff-ms 1764000000000 -o json
 
 The spark engine needs the extra: pip install 'coordinator-server[spark]'. The extra includes Java.

@@ -38,6 +38,7 @@ examples:
   coordinator-server history --data-dir ./data --out ./history
   coordinator-server history --data-dir ./data --out ./history --engine python     # no Java, one core; the same rows
   coordinator-server history --data-dir ./data --out s3://lake/history             # credentials as for any S3 client
+  coordinator-server history --store postgresql://coordinator@db.example/coordinator --out ./history
   python -c "import duckdb; print(duckdb.sql(\\"select * from 'history/generations/**/*.parquet'\\"))"
   coordinator-server history --out ./history --sql current_offsets --at 2026-11-21T14:06:36Z    # the query of a view
 

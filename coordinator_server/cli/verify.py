@@ -32,6 +32,7 @@ EPILOG = """\
 examples:
   coordinator-server verify --data-dir ./data
   coordinator-server verify --data-dir ./data --engine python -o json
+  coordinator-server verify --store postgresql://coordinator@db.example/coordinator --engine python
 """
 
 
