@@ -93,6 +93,7 @@ MOST_PARTITIONS: Final = 8
 MOST_MEMBERS: Final = 8
 # The epoch of a static member of the consumer protocol that has left for a while.
 AWAY: Final = -2
+_REBALANCES: Final = frozenset({GENERATION, EMPTY, EPOCH})
 _SAYS_MORE: Final = (Why.OFFSETS_RESTORED, Why.TOPIC_DELETED)
 
 
@@ -110,8 +111,13 @@ def event_sentence(event: Event) -> str:
 
 
 def event_cause(event: Event) -> str:
-    """Return why it happened; nothing if no reason is known."""
+    """Return why it happened; nothing if no reason is known.
+
+    Kafka's log has no reasons: there they are derived from who came and went.
+    """
     by = _change_of(event)
+    if event.by is None and event.what in _REBALANCES:
+        return _derived(event)
     return "; ".join([*([_cause(event, each) for each in by.reasons] if by is not None else []), *_other_members(event)])
 
 
@@ -177,6 +183,24 @@ def _other_members(event: Event) -> list[str]:
         for members, verb in ((event.joined, "joined"), (event.gone, "gone"))
         if (rest := [each for each in members if each not in named])
     ]
+
+
+def _derived(event: Event) -> str:
+    """Return what follows from the members of a rebalance. One that is gone while its client joins has begun anew."""
+    words, joined, gone = [], list(event.joined), list(event.gone)
+    for old in event.gone:
+        client = event.clients.get(old)
+        new = next((each for each in joined if client is not None and event.clients.get(each) == client), None)
+        if new is not None:
+            words.append(f"{whose(event, old)} began anew as {new}")
+            joined.remove(new)
+            gone.remove(old)
+    for members, verb in ((joined, "joined"), (gone, "left, or timed out")):
+        if members:
+            words.append(f"{_some([whose(event, each) for each in members], MOST_MEMBERS)} {verb}")
+    if not words and event.what == EMPTY:
+        return ""
+    return "; ".join(words or ["nobody came or went: a member joined again, or its topics changed"]) + " (derived)"
 
 
 def _step(event: Event, member: MemberChanges) -> str:

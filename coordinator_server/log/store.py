@@ -60,9 +60,13 @@ class Meta(Struct, frozen=True):
     def partition_count(self, topic: str) -> int:
         """Return the number of partitions of a topic.
 
-        LogError if it is missing: no server that knows the topic has opened the log.
+        LogError if it is missing: no server that knows the topic has opened the log, or a cluster that is followed has none.
         """
         count = self.partitions.get(topic)
+        if count is None and self.is_observed:
+            raise LogError(
+                f"the cluster {self.cluster_id} had no topic {topic} when it was last looked at: nobody has used it yet"
+            )
         if count is None:
             raise LogError(f"the log does not say how many partitions {topic} has: start the server on it once")
         return count

@@ -68,7 +68,8 @@ class Event(Struct, omit_defaults=True):
     after_ms: int | None = None
     # Of a share group: the share partitions that are being initialized, are initialized, or are being deleted.
     partitions: tuple[str, ...] = ()
-    # Of a generation: the members that the one before did not have, and those that only the one before had.
+    # Of a generation: the members that the one before did not have, and those that only the one before had. Of an epoch of which
+    # nobody says why: the members that came and went just before it.
     joined: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     # The clients of the members that the event names, as far as the log has them.

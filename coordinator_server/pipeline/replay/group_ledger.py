@@ -44,6 +44,7 @@ from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, Record, iter_reco
 
 OPERATORS: Final = ("coordinator-server-cli", "adminclient-")
 """How the client ids of administrators begin: those of this project's commands and of Kafka's tools."""
+_MEMBERS: Final = (ConsumerGroupMemberMetadataKey, ShareGroupMemberMetadataKey, StreamsGroupMemberMetadataKey)
 _OF_OFFSETS: Final = frozenset({COMMITTED, RESET, OFFSETS_DELETED, OFFSETS_RESTORED})
 
 Position = tuple[str, int]
@@ -103,6 +104,8 @@ class GroupLedger:
         if header.is_control:
             return self._ended(data, position, header) if header.producer_id in self._pending else []
         found: list[Event] = []
+        came: list[str] = []
+        went: list[str] = []
         for record, key, value, provenance in group_records(self.group_id, data, position, header):
             by = None if provenance is None else change_of(record.offset, record.timestamp, provenance)
             if isinstance(key, OffsetCommitKey):
@@ -113,9 +116,17 @@ class GroupLedger:
             if isinstance(key, GroupMetadataKey):
                 assert value is None or isinstance(value, GroupMetadataValue)
                 _add(found, self._group_event(record.timestamp, value, by))
+            if isinstance(key, _MEMBERS):
+                is_known = key.member_id in self._clients and key.member_id not in self._gone
+                (went if value is None else [] if is_known else came).append(key.member_id)
             self._know(key, value)
             for step in self._of_consumers.add(key, value, record.offset, record.timestamp):
-                _add(found, _consumer_event(step, record.timestamp, by))
+                event = _consumer_event(step, record.timestamp, by)
+                if by is None and event.epoch is not None and event.what in (EPOCH, EMPTY):
+                    # Nobody says why: those who came and went just before it are all that is known.
+                    event.joined, event.gone = tuple(came), tuple(went)
+                    came, went = [], []
+                _add(found, event)
         for event in found:
             event.clients = {member: self._clients[member] for member in _named(event) if member in self._clients}
         for member in self._gone:
@@ -197,7 +208,7 @@ class GroupLedger:
             self._clients |= joined
             self._gone -= joined.keys()
             self._has_had_members = True
-        elif isinstance(key, ConsumerGroupMemberMetadataKey | ShareGroupMemberMetadataKey | StreamsGroupMemberMetadataKey):
+        elif isinstance(key, _MEMBERS):
             self._gone.add(key.member_id)
 
     def _group_event(self, at_ms: int, value: GroupMetadataValue | None, by: Change | None) -> Event:

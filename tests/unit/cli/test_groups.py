@@ -90,13 +90,13 @@ def refused(data: Path, capsys: pytest.CaptureFixture[str], *words: str) -> str:
 def test_every_event_has_a_line(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Commits and deletions with the offsets before and after."""
     assert shown(data, capsys, "why", "g") == [
-        f"{BEGUN}  generation 3, 1 member: client-0-aa at 127.0.0.1 joined",
+        f"{BEGUN}  generation 3, 1 member: client-0-aa at 127.0.0.1 joined (derived)",
         f"{BEGUN}  committed orders-0 none → 5",
         f"{BEGUN}  committed orders-1 none → 6",
         f"{ENDED}  committed orders-0 5 → 50",
         f"{ENDED}  1 offset deleted, orders-1 6 → none",
         f"{ENDED}  committed orders-2 none → 70",
-        f"{ENDED}  generation 4, empty: client-0-aa at 127.0.0.1 gone",
+        f"{ENDED}  generation 4, empty: client-0-aa at 127.0.0.1 left, or timed out (derived)",
     ]
 
 

@@ -69,17 +69,17 @@ def told(shard: Path, names: TopicNames | None = None, *, of: str = " of client 
 def test_a_rebalance_is_told_member_by_member(tmp_path: Path) -> None:
     """Who gives up what, who waits for whom, and how long all of it took."""
     assert told(log_of(tmp_path, *rebalance(GROUP))) == [
-        "epoch 2, 1 member",
+        "epoch 2, 1 member: a joined (derived)",
         "a in epoch 2: gets orders-0, orders-1",
         "settled in epoch 2 after 0.0 s",
-        "epoch 3, 2 members",
+        "epoch 3, 2 members: b joined (derived)",
         "b in epoch 3: waits for a to give up orders-1",
         "a in epoch 2: must give up orders-1",
         "a in epoch 3: has given up orders-1",
         "b in epoch 3: gets orders-1",
         "settled in epoch 3 after 3.0 s",
         "a is gone, orders-0 is free",
-        "epoch 4, 1 member",
+        "epoch 4, 1 member: a left, or timed out (derived)",
     ]
 
 
@@ -89,18 +89,18 @@ def test_the_members_of_a_share_group(tmp_path: Path) -> None:
     Share partitions come and go.
     """
     assert told(log_of(tmp_path, *shared_work(GROUP), share_gone(GROUP, "b"), [share_epoch(GROUP, None)])) == [
-        "epoch 1, 1 member",
+        "epoch 1, 1 member: a joined (derived)",
         "target of epoch 1 after 1.0 s",
         "a in epoch 1: gets orders-0, orders-1",
         "settled in epoch 1 after 1.0 s",
         "initializes share partitions orders-0, orders-1",
         "share partitions orders-0, orders-1 are initialized",
-        "epoch 2, 2 members",
+        "epoch 2, 2 members: b joined (derived)",
         "b in epoch 2: gets orders-1",
         "a in epoch 2",
         "settled in epoch 2 after 1.0 s",
         "a is gone, orders-0 is free",
-        "epoch 3, 1 member",
+        "epoch 3, 1 member: a left, or timed out (derived)",
         "target of epoch 3 after 1.0 s",
         "b in epoch 3",
         "settled in epoch 3 after 1.0 s",
@@ -113,10 +113,10 @@ def test_the_members_of_a_share_group(tmp_path: Path) -> None:
 def test_the_members_of_a_streams_group(tmp_path: Path) -> None:
     """Tasks take the place of partitions. That nobody waits for them is not said, because it is not followed."""
     assert told(log_of(tmp_path, *streams_life()), of=" of client at 127.0.0.1") == [
-        "epoch 2, 1 member",
+        "epoch 2, 1 member: a joined (derived)",
         "a in epoch 2: gets task 0-0, task 0-1",
         "settled in epoch 2 after 0.0 s",
-        "epoch 3, 2 members",
+        "epoch 3, 2 members: b joined (derived)",
         "b in epoch 3: gets standby task 0-0",
         "a in epoch 2: must give up task 0-1",
         "b in epoch 3",
@@ -125,7 +125,7 @@ def test_the_members_of_a_streams_group(tmp_path: Path) -> None:
         "a in epoch 3: gets standby task 0-1",
         "settled in epoch 3 after 5.0 s",
         "b is gone, standby task 0-0, task 0-1 are free",
-        "epoch 4, 1 member",
+        "epoch 4, 1 member: b left, or timed out (derived)",
     ]
 
 
@@ -171,7 +171,11 @@ def test_the_events_of_the_last_member_and_the_deletion_of_a_group(tmp_path: Pat
         [group_epoch(GROUP, None)],
     )
 
-    assert told(shard)[3:] == ["a is gone, orders-0, orders-1 are free", "epoch 3, empty", "deleted"]
+    assert told(shard)[3:] == [
+        "a is gone, orders-0, orders-1 are free",
+        "epoch 3, empty: a left, or timed out (derived)",
+        "deleted",
+    ]
 
 
 def test_a_static_member_that_is_away(tmp_path: Path) -> None:
@@ -185,7 +189,7 @@ def test_a_target_that_is_computed_later(tmp_path: Path) -> None:
     """After the assignment interval. Otherwise it belongs to its epoch."""
     shard = log_of(tmp_path, [member(GROUP, "a"), group_epoch(GROUP, 2)], [target_epoch(GROUP, 2)])
 
-    assert told(shard) == ["epoch 2, 1 member", "target of epoch 2 after 1.0 s"]
+    assert told(shard) == ["epoch 2, 1 member: a joined (derived)", "target of epoch 2 after 1.0 s"]
 
 
 def test_conversions_between_the_protocols(tmp_path: Path) -> None:
@@ -232,10 +236,10 @@ def test_a_classic_group_that_a_member_of_the_consumer_protocol_joins(tmp_path: 
     topic = uuid_text((1).to_bytes(16))
     assert last == [
         "converted to the consumer protocol",
-        "epoch 1, 1 member",
+        "epoch 1, 1 member: client-1 at 127.0.0.1 joined (derived)",
         f"{first.member_id} at 127.0.0.1 in epoch 1: gets {', '.join(f'{topic}-{number}' for number in range(4))}",
         "settled in epoch 1 after 0.0 s",
-        "epoch 2, 2 members",
+        "epoch 2, 2 members: m of client at 127.0.0.1 joined (derived)",
         f"m of client at 127.0.0.1 in epoch 2: waits for {first.member_id} at 127.0.0.1 to give up {topic}-2, {topic}-3",
     ]
 
@@ -262,6 +266,6 @@ def test_an_event_has_the_fields_of_its_protocol_alone(tmp_path: Path) -> None:
         END,
     )
 
-    assert first == Event(START_MS, "epoch", members=1, epoch=2)
+    assert first == Event(START_MS, "epoch", members=1, epoch=2, joined=("a",), clients=first.clients)
     assert second.member is not None
     assert (second.generation, second.member.gives_up, second.member.waits_for) == (None, (), ())
