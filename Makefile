@@ -142,7 +142,7 @@ fuzz: with-dev ## two million inputs, guided by coverage, for every decoder; ARG
 	@$(BIN)/python -m tests.fuzz build/fuzz -runs=2000000 -max_len=600 -timeout=10 $(ARGS)
 
 browser: with-dev ## the page in a real Chromium (Debian's package chromium): every view, by keyboard too; PICTURES=docs/pictures writes the pictures of docs/page.md
-	@$(BIN)/python -c 'import playwright' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/browser.lock
+	@$(BIN)/python -c 'import axe_playwright_python, playwright' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/browser.lock
 	@PAGE_PICTURES=$(PICTURES) $(BIN)/python -m pytest -n0 tests/browser/views.py $(ARGS)
 
 wheel: with-tools ## build a wheel with compiled hot modules into dist/ (needs a C compiler; some minutes)

@@ -36,7 +36,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 def stories() -> list[Story]:
     """A group with a troubled day, an empty one, a deleted one, one of a hostile client, and a hundred more."""
     now_ms = round(time.time() * 1000)
-    told = Story("billing-invoices", partitions=12, now_ms=now_ms - 26 * HOUR_MS)
+    told = Story("billing-invoices", "invoices", 12, now_ms=now_ms - 26 * HOUR_MS)
     told.join("billing-1").commit(times=200, ms=20_000).join("billing-2").commit(times=300, ms=20_000).join("billing-3")
     told.commit(times=800, ms=20_000).leave(1, "session-timeout").wait(90_000).join("billing-2").commit(times=500, ms=20_000)
     for _ in range(6):
@@ -73,7 +73,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def sample(data: Path, told: Story) -> None:
-    """The ends of orders over the day: the first group follows them, and has fallen behind since an hour."""
+    """The ends of invoices over the day: the group follows them, and has fallen behind since an hour. Of others none are known."""
     writer = EndOffsetsWriter(data)
     commits = [
         (at_ms, {int.from_bytes(key[-4:]): int.from_bytes(value[2:10]) for key, value in pairs if value is not None})
@@ -87,7 +87,7 @@ def sample(data: Path, told: Story) -> None:
                 ends[partition] = max(ends[partition], offset + 20 + (partition * 7 + at) % 90)
             at += 1
         behind = max(0, sampled_ms - (now_ms - HOUR_MS)) // 9000
-        writer.write(sampled_ms, {"orders": [each + behind for each in ends]})
+        writer.write(sampled_ms, {"invoices": [each + behind for each in ends]})
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,6 +13,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import HOSTILE
+
+AXE = (Path(find_spec("axe_playwright_python").origin or "").parent / "axe.min.js").read_text()  # type: ignore[union-attr]
 
 
 class View:
@@ -215,6 +218,23 @@ def test_narrow_screens_need_no_sideways_scroll(browser: Any, live: str, address
 
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_has_no_findings(browser: Any, address: str, scheme: str) -> None:
+    """Roles, names, contrast, order of headings: what a machine can say of how others use a page."""
+    found = {}
+    view = View(browser, address, color_scheme=scheme)
+    for path in EVERY_VIEW:
+        page = view.go(path)
+        page.locator(LOADED).first.wait_for()
+        page.wait_for_timeout(300)
+        page.evaluate(AXE)
+        for each in page.evaluate("axe.run()")["violations"]:
+            found[path, each["id"]] = [node["html"][:160] for node in each["nodes"][:3]]
+    view.page.close()
+
+    assert found == {}
 
 
 @pytest.mark.parametrize("path", EVERY_VIEW)

@@ -8,7 +8,7 @@ import { GroupLink, Search } from "./search.js";
 
 function Row({ client, now }) {
   return client.memberships.map((each, at) => html`<tr key=${`${each.group} ${each.client_host} ${each.since_ms}`} class=${at ? "more" : ""}>
-    <th scope="row">${at ? "" : html`<bdi>${plain(client.client_id || "(no client id)")}</bdi>`}</th>
+    ${at ? html`<td></td>` : html`<th scope="row"><bdi>${plain(client.client_id || "(no client id)")}</bdi></th>`}
     <td><${GroupLink} id=${each.group} /></td><td class="quiet">${plain(each.client_host.replace(/^\//, ""))}</td>
     <td class="number wide">${number(each.most)}</td>
     <td class="when" title=${moment(each.since_ms, true)}>${ago(each.since_ms, now)}</td>
