@@ -76,7 +76,9 @@ def test_a_node_describes_its_cluster(cluster: NodeCluster) -> None:
     rows = [json.loads(line) for line in done.stdout.splitlines()] if done.stdout.startswith("{") else json.loads(done.stdout)
     assert [each["what"] for each in rows if each["severity"] == "problem"] == []
     assert {"nodes", "store", "shards", "standby"} <= {each["check"] for each in rows}
-    done = run_command("top", "--count", "1", "--data-dir", str(cluster.nodes[1].data_dir), "--bootstrap", cluster.bootstrap)
+    done = run_command(
+        "top", "--count", "1", "--interval", "0.1", "--data-dir", str(cluster.nodes[1].data_dir), "--bootstrap", cluster.bootstrap
+    )
     assert re.search(
         r"^seen by node 1: node 1 \d+ shards, node 2 \d+ shards, node 3 \d+ shards; lease ", done.stdout, re.MULTILINE
     )
