@@ -16,7 +16,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture what-if simulate failover outages differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture what-if simulate failover outages observed differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -77,8 +77,8 @@ SERVERS ?= ours,kafka,kfake
 chaos: with-dev ## fifty programs with the client library freeze, die, leave and come back for five minutes, with this server, a Kafka broker and kfake (Java and Maven; Go); SERVERS=ours,kafka selects some
 	@CLIENT_CHAOS_SERVERS=$(SERVERS) CLIENT_CHAOS_MEMBERS=50 CLIENT_CHAOS_S=300 CLIENT_CHAOS_SESSION_S=3 $(BIN)/python -m pytest -n0 -o faulthandler_timeout=0 tests/integration/test_client_chaos.py $(ARGS)
 
-differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), the client library against one that demands TLS and SASL, share state that moves to this server and back, and `observe` on a broker with an eager cleaner; ARGS=--record records its answers
-	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py tests/interop/test_share_state_moves.py tests/interop/test_observe_kafka.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
+differential: with-dev ## scripts and a thousand random sequences (SEQUENCES=N) against this server and a real broker (Java and Maven), the client library against one that demands TLS and SASL, share state that moves to this server and back, and `observe` on a broker with an eager cleaner, on brokers of four versions, and on one with TLS, SASL and ACLs; ARGS=--record records its answers
+	@$(BIN)/python -m pytest tests/differential tests/interop/test_client_security.py tests/interop/test_share_state_moves.py tests/interop/test_observe_kafka.py tests/interop/test_observe_versions.py tests/interop/test_observe_security.py --live --differential-sequences $(or $(SEQUENCES),1000) $(ARGS)
 
 what-if: with-dev ## 10,000 random lives of groups (LIVES=N), played again by the rule that was in force: what was recorded comes out; then lives of real clients (CLIENTS=java,franz-go for some), and twenty scripts that they play by two rules, with this server and with a real broker (Java and Maven)
 	@WHAT_IF_LIVES=$(or $(LIVES),10000) $(BIN)/python -m pytest -n auto -o faulthandler_timeout=0 tests/property/test_what_if.py $(ARGS)
@@ -96,6 +96,9 @@ simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --shares --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --streams --seeds $$(($(or $(SEEDS),10000) / 5)))
 	@$(if $(filter-out --%,$(firstword $(ARGS))),,$(BIN)/python -m tests.simulation --consumers --seeds $(or $(SEEDS),10000))
+
+observed: with-dev ## `observe` beside three Kafka brokers that fail, for ten minutes, with all clients (Java, Go, Node.js); ARGS='--seconds 60 --seed 7 --clients java' for a different run
+	@$(BIN)/python -m tests.observed $(ARGS)
 
 failover: with-dev ## nodes on a PostgreSQL with two standbys, whose servers, backends and connections fail; ARGS='--seconds 600 --seed 7' for a different run
 	@$(BIN)/python -m tests.failover $(ARGS)

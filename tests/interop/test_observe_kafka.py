@@ -16,18 +16,14 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from coordinator_server.log.opening import job_shards
 from coordinator_server.observe.facts import read_facts
-from coordinator_server.pipeline.files.kafka.files import KafkaDir
-from coordinator_server.pipeline.input.data_dir import durable
-from coordinator_server.pipeline.input.files import batches_before, records_of
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
-from protocol.record_batch import Record
 from tests.support.client import Client
 from tests.support.command_forks import Forked, fork_command, run_command
 from tests.support.kafka_broker import KafkaBroker
 from tests.support.kafka_history import FIRST_START, SECOND_START, answers, first_life, roll, second_life
+from tests.support.observed import is_marker, ours, theirs
 from tests.support.server import Server
 from tests.support.simple_requests import must_commit
 
@@ -48,38 +44,6 @@ def follow(broker: KafkaBroker, observed: Path, *words: str) -> Forked:
     command = ["observe", "--bootstrap", bootstrap, "--data-dir", str(observed), "--log-level", "warning", *words]
     with (observed.parent / "observe.log").open("ab") as stderr:
         return fork_command(command, os.environ, stderr)
-
-
-def ours(data_dir: Path) -> dict[str, dict[int, Record]]:
-    """The records of each shard by offset; a second one at an offset fails."""
-    ends, found = durable(data_dir), {}
-    for shard in job_shards(data_dir):
-        records = [
-            record
-            for data, position, header in batches_before(shard.whole(ends[shard.name])[1], ends[shard.name])
-            for record in records_of(data, position, header)
-        ]
-        found[shard.name] = {each.offset: each for each in records}
-        assert len(found[shard.name]) == len(records), shard.name
-    return found
-
-
-def theirs(log_dir: Path) -> dict[str, dict[int, Record]]:
-    """The same of a stopped broker."""
-    return {
-        f"{topic}-{partition.number}": {
-            record.offset: record
-            for batch in partition.batches()
-            for record in records_of(batch.data, batch.position, batch.header)
-        }
-        for topic in TOPICS
-        for partition in KafkaDir(log_dir).partitions(topic)
-    }
-
-
-def is_marker(record: Record) -> bool:
-    """Whether a record ends a transaction: its key has a version and a type alone."""
-    return record.key is not None and len(record.key) == 4
 
 
 def committed(data_dir: Path) -> list[int]:

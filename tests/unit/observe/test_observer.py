@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from coordinator_server.client.admin.cluster import Cluster
 from coordinator_server.client.environment import Environment
 from coordinator_server.client.settings import ConnectionSettings
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.observe.observer import Observer, open_observer
+from coordinator_server.observe.sampler import Sampling
 from protocol.fields import ZERO_UUID, uuid_text
 from protocol.messages.metadata import (
     MetadataRequest,
@@ -24,6 +26,7 @@ from tests.support.log import batch
 
 SHARD = ShardId(GROUPS.topic, 0)
 IDS = (b"1" * 16, b"2" * 16)
+SAMPLING = Sampling(3600, 0)
 
 
 async def nobody_listens(*_: object) -> Any:
@@ -53,7 +56,7 @@ class Metadata:
 def playing(play: Callable[[Metadata, Observer], Awaitable[None]], data_dir: Path) -> None:
     async def run() -> None:
         metadata = Metadata()
-        observer = await open_observer(metadata, data_dir, 3600)  # type: ignore[arg-type]
+        observer = await open_observer(cast(Cluster, metadata), data_dir, SAMPLING)
         try:
             await play(metadata, observer)
         finally:
@@ -103,7 +106,7 @@ def test_a_topic_that_gets_an_id_is_the_same_topic(tmp_path: Path) -> None:
     async def start(topic_id: bytes) -> tuple[dict[str, str], int]:
         metadata = Metadata()
         metadata.topic_id = topic_id
-        observer = await open_observer(metadata, tmp_path, 3600)  # type: ignore[arg-type]
+        observer = await open_observer(cast(Cluster, metadata), tmp_path, SAMPLING)
         directory = observer._directory
         if not directory.store.end_offset(SHARD):
             assert not await directory.append([Append(SHARD, 0, 0, batch(0))])
