@@ -83,7 +83,8 @@ class History:
                     transactional[record.offset] = header.producer_id
             missing += [each for each in range(header.base_offset, header.next_offset) if each not in there]
         self.records[shard], self._missing[shard] = records, missing
-        self._add_commits(shard, ended, transactional)
+        if shard.startswith(TOPICS[0]):
+            self._add_commits(shard, ended, transactional)
 
     def _add_commits(self, shard: str, ended: Mapping[int, list[tuple[int, bool]]], transactional: Mapping[int, int]) -> None:
         for offset, record in sorted(self.records[shard].items()):

@@ -124,13 +124,16 @@ class Moments:
 
 
 def rows(printed: str) -> Iterator[Mapping[str, str]]:
-    """The tables that the tool prints, one for each group, by the names in their heads; between them it says who has no members."""
+    """The tables that the tool prints, one for each group, by the names in their heads.
+
+    Between them it says which groups have no members, or rebalance.
+    """
     head: list[str] = []
     for line in printed.splitlines():
         words = line.split()
         if words[:1] == ["GROUP"]:
             head = words
-        elif len(words) >= len(head) > 0 and not line.startswith("Consumer group "):
+        elif len(words) >= len(head) > 0 and "Consumer group '" not in line:
             yield dict(zip(head, words, strict=False))
 
 
