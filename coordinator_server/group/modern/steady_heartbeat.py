@@ -1,7 +1,7 @@
 """The steady heartbeat: it says nothing new and finds nothing new. The hottest path of the newer groups.
 
 A heartbeat that changed nothing leaves behind what it looked at, and the next one compares. The records of a group are what they
-were if it has no later one, and nothing was reverted. Beside them, a heartbeat looks at topics, at settings, and at what its type
+were if it has no later one, and nothing was reverted. Beside them, a heartbeat depends on topics, on settings, and on what its type
 names.
 """
 
@@ -34,7 +34,7 @@ def again(
 ) -> Again:
     """Return the short way of a bare heartbeat that has changed nothing, of a member in the group's epoch.
 
-    ``is_same`` returns whether soft state is what it was, if the type has any that a heartbeat looks at.
+    ``is_same`` returns whether soft state is what it was, if the type has any on which a heartbeat depends.
     """
     group_id = group.group_id
     timeout_ms = context.settings_of(group_id).session_timeout_ms

@@ -202,7 +202,7 @@ def _is_bare(request: StreamsGroupHeartbeatRequest) -> bool:
 
 
 def _soft_state(group: StreamsGroup) -> Callable[[], bool]:
-    """Return what tells whether the soft state of the group is still what it is."""
+    """Return a value that differs once the soft state of the group does."""
 
     def is_same() -> bool:
         return group.configured is configured and group.endpoint_epoch == endpoint_epoch and group.shutdown_member_id is None
