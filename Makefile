@@ -16,7 +16,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture what-if simulate failover outages observed differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture what-if simulate failover outages observed differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser site wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -148,6 +148,11 @@ browser: with-dev ## the page in a real Chromium (Debian's package chromium): ev
 	@$(BIN)/python -c 'import axe_playwright_python, playwright' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/browser.lock
 	@PAGE_PICTURES=$(PICTURES) $(BIN)/python -m pytest -n0 tests/browser/views.py $(ARGS)
 
+site: with-dev ## the documentation as a site in site/, with a search and the reference of the commands; wrong links end it
+	@$(BIN)/python -c 'import material' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/site.lock
+	@NO_MKDOCS_2_WARNING=1 COLUMNS=100 PYTHONPATH=. $(BIN)/mkdocs build --quiet --site-dir site $(ARGS)
+	@echo "the site is in site/: $(BIN)/python -m http.server -d site 8000"
+
 wheel: with-tools ## build a wheel with compiled hot modules into dist/ (needs a C compiler; some minutes)
 	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m hatchling build -t wheel $(ARGS)
 
@@ -158,7 +163,7 @@ lock: with-tools ## pin the newest versions that pyproject.toml allows, with has
 	@scripts/lock $(ARGS)
 
 clean: ## remove .venv, caches and build results; DATA_DIR stays
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/build spark-warehouse metastore_db derby.log
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/build spark-warehouse metastore_db derby.log
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 with-run with-spark with-dev with-tools:

@@ -72,7 +72,7 @@ start here:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    options = _parser(words[0] if words else None).parse_args(words)
+    options = program_parser(words[0] if words else None).parse_args(words)
     try:
         if words[0] in COMMANDS_OF_OWNER:
             become_owner(getattr(options, "data_dir", None))
@@ -91,7 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _parser(chosen: str | None) -> argparse.ArgumentParser:
+def program_parser(chosen: str | None) -> argparse.ArgumentParser:
+    """Return the parser of the program, in which the chosen command alone has its arguments."""
     parser = CommandParser(
         "coordinator-server", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )

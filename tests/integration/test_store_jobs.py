@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.cli import _parser, main
+from coordinator_server.cli import main, program_parser
 from coordinator_server.cli.clean import clean
 from coordinator_server.log.opening import cleanable, store_ends, store_upkeep
 from coordinator_server.log.postgresql.job_log import job_log
@@ -126,7 +126,7 @@ def test_the_cleaner_of_a_node_compacts_what_is_dirty(store: str) -> None:
 def test_a_password_may_come_before_the_store_or_after_it() -> None:
     words = ["--store", "postgresql://log@db/log", "--store-password", "${env:NAME}"]
     for order in (words, [*words[2:], *words[:2]]):
-        found = _parser("verify").parse_args(["verify", *order]).data_dir
+        found = program_parser("verify").parse_args(["verify", *order]).data_dir
         assert is_store(found)
         assert split_path(found) == (StoreName("postgresql://log@db/log", "${env:NAME}"), "")
 
