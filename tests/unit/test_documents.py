@@ -21,6 +21,9 @@ MODULES = [
     for path in ROOT.glob(f"{room}/**/*.py")
 ]
 MODULE = re.compile(r"`([\w./-]+\.py)\b")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+DECISION = re.compile(r"^## (\d+\. .*)$", re.MULTILINE)
+ANCHORED = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
 
@@ -50,16 +53,35 @@ def test_every_module_that_a_document_names_exists(document: Path) -> None:
     ] == []
 
 
-def test_the_index_of_decisions_has_every_page_under_its_title() -> None:
-    """Each page has a number of its own, its title as head, and one line in the index."""
-    pages = sorted(DECISIONS.glob("[0-9]*.md"), key=lambda path: int(path.name.partition("-")[0]))
-    index = (DECISIONS / "README.md").read_text()
+def test_every_link_to_a_heading_leads_to_one() -> None:
+    """A section that was renamed or moved is found by whoever linked to it."""
+    headings = {path: {_anchor(head) for head in HEADING.findall(path.read_text())} for path in DOCUMENTS}
 
-    for number, path in enumerate(pages, 1):
-        head = path.read_text().splitlines()[0]
-        assert path.name.startswith(f"{number:02d}-")
-        assert head.startswith(f"# {number}. ")
-        assert index.count(f"- [{head[2:]}]({path.name})\n") == 1
+    assert [
+        f"{document.relative_to(ROOT)}: {link}#{anchor}"
+        for document in DOCUMENTS
+        for link, anchor in ANCHORED.findall(document.read_text())
+        if "://" not in link and anchor not in headings.get((document.parent / link).resolve() if link else document, {anchor})
+    ] == []
+
+
+def test_the_index_of_decisions_has_each_under_its_theme() -> None:
+    """Each decision has a number of its own, a theme, and one line in the index, in the order of the theme's page."""
+    index = (DECISIONS / "README.md").read_text()
+    pages = sorted(path for path in DECISIONS.glob("*.md") if path.name != "README.md")
+    decisions = [(path, head) for path in pages for head in DECISION.findall(path.read_text())]
+    numbers = [head.partition(".")[0] for _, head in decisions]
+
+    assert len(set(numbers)) == len(numbers)
+    for path in pages:
+        lines = [f"- [{head}]({path.name}#{_anchor(head)})" for of, head in decisions if of == path]
+        assert f"]({path.name})\n\n" + "\n".join(lines) + "\n" in index
+    assert index.count("\n- [") == len(decisions)
+
+
+def _anchor(head: str) -> str:
+    """What hosting sites make of a heading."""
+    return re.sub(r"[^\w\- ]", "", head.replace("`", "").strip().lower()).replace(" ", "-")
 
 
 def test_the_map_of_the_tests_has_every_package_and_only_what_is_there() -> None:

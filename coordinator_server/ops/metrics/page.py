@@ -36,7 +36,7 @@ process is in no rate. `deploy/` has a dashboard for Grafana and alert rules; te
 Topics have no records here, so there is no lag, and this server has no metric of one. Exporters that ask a
 Kafka cluster compute one: the end of a partition, which is 0, less the committed offset. `kafka-consumer-groups.sh`
 and what subtracts as it does show `-1795485171` for a committed offset of 1795485171; KMinion makes that 0. No other
-answer helps ([decision 21](decisions/21-end-of-a-virtual-partition.md)). Leave the topics out
+answer helps ([decision 21](decisions/topics.md#21-treat-every-position-as-the-end-of-a-virtual-partition)). Leave the topics out
 (`--topic.exclude='.*'` of kafka_exporter), or drop the series where Prometheus scrapes the exporter:
 
 ```yaml

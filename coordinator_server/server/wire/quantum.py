@@ -1,4 +1,4 @@
-"""The work of one pass over a connection's requests. It is counted and not measured: docs/decisions/58.
+"""The work of one pass over a connection's requests. It is counted and not measured: decision 58.
 
 A pass has a number of small requests, and a number of units, which handlers and the API's row charge for what is not small
 (``Connection.use_up``).
