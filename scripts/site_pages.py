@@ -28,7 +28,7 @@ BESIDE: Final = (
     "bench/README.md",
     *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("examples/**/README.md")),
 )
-_LINK: Final = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+_LINK: Final = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 def on_files(files: Files, config: Any) -> Files:
