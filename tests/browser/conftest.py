@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from coordinator_server.observe.end_offsets import EndOffsetsWriter
 from protocol.fields import uuid_text
@@ -124,6 +123,9 @@ def sites(address: str, live: str) -> Mapping[str, str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
+    # `make browser` installs it. `make test` reads this file, too, and nothing beside it.
+    from playwright.sync_api import sync_playwright
+
     assert CHROMIUM is not None, "Chromium is missing: apt-get install chromium"
     with sync_playwright() as playwright:
         found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"] if os.getuid() == 0 else [])

@@ -156,8 +156,8 @@ def test_commits_go_on_when_nodes_die_and_leave(cluster: NodeCluster) -> None:
 
     cluster.nodes[2].kill()
     eventually(lambda: set(cluster.owners(1).values()) == {1, 3}, PATIENCE_S)
-    taken = [path for node in (1, 3) for path in (cluster.nodes[node].data_dir / "layers").glob("*/layer-*/manifest.json")]
-    assert any(path.parent.parent.name.startswith("__consumer_offsets-") for path in taken)
+    layers = [cluster.nodes[node].data_dir / "layers" for node in (1, 3)]
+    eventually(lambda: any([*each.glob("__consumer_offsets-*/layer-*/manifest.json")] for each in layers), PATIENCE_S)
     assert "node-is-gone" in cluster.nodes[1].log() + cluster.nodes[3].log()
     go_on(committers)
     for each in committers:

@@ -44,7 +44,7 @@ OTHER_REASONS = {
     ("set_aside.py", "_keep_copy", "replace_file"): SET_ASIDE,
     ("set_aside.py", "_cut_segments", "sync_dir"): SET_ASIDE,
     ("set_aside.py", "_cut_segments", "sync_file"): SET_ASIDE,
-    ("store.py", "write", "make_dir_durably"): PULLED,
+    ("store.py", "begin", "make_dir_durably"): PULLED,
     ("store.py", "close", "sync_dir"): PULLED,
     ("store.py", "_end_file", "sync"): PULLED,
     ("output.py", "open_output", "make_dir_durably"): "the lock is a real file: tests/unit/pipeline/history/test_history.py",

@@ -33,9 +33,9 @@ from coordinator_server.ops.metrics.families import (
     Family,
     Kind,
 )
+from coordinator_server.ops.metrics.found import Found
 from coordinator_server.ops.metrics.processes import disk_room, log_bytes, process_numbers
 from coordinator_server.ops.metrics.readiness import Verdict
-from coordinator_server.ops.metrics.sources import Found
 
 _CLEANER: Final = "cleaner"
 # A sample: the values of the labels, then the number, or the classes and the sum of a histogram.

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, NamedTuple
+from typing import Final
 
 from prometheus_client.core import Metric
 
 from coordinator_server.ops.metrics.control_requests import NoAnswer, ask
+from coordinator_server.ops.metrics.exposition import metrics
+from coordinator_server.ops.metrics.found import Found
 from coordinator_server.ops.metrics.readiness import Liveness, Verdict, readiness
 
 # Longer than the supervisor waits for a loop.
 WITHIN_S: Final = 5.0
-
-
-class Found(NamedTuple):
-    """The answers to the operations ``health``, ``metrics`` and ``pipeline``; empty where there was none."""
-
-    data_dir: Path
-    version: str
-    build: str
-    health: Sequence[Mapping[str, Any]] = ()
-    metrics: Sequence[Mapping[str, Any]] = ()
-    reports: Mapping[str, Mapping[str, Any]] = {}
 
 
 class Server:
@@ -57,9 +48,6 @@ class Server:
 
     def scrape(self) -> Callable[[float], Iterator[Metric]]:
         """Ask for all that there is, and return what makes metrics of it."""
-        # It knows what was found here.
-        from coordinator_server.ops.metrics.exposition import metrics
-
         found, verdict = self.found()
         return lambda seconds: metrics(found, verdict, seconds)
 

@@ -14,9 +14,9 @@ from prometheus_client.registry import Collector
 from coordinator_server.histogram_bounds import REQUEST_BOUNDS_S
 from coordinator_server.ops.metrics.exposition import metrics
 from coordinator_server.ops.metrics.families import OF_LOOPS, Kind, families
+from coordinator_server.ops.metrics.found import Found
 from coordinator_server.ops.metrics.processes import log_bytes, open_files_limit, process_numbers
 from coordinator_server.ops.metrics.readiness import Verdict
-from coordinator_server.ops.metrics.sources import Found
 
 HEALTH = [
     {"loop": 0, "node_id": 5, "stage": "serving", "starts": 1},
