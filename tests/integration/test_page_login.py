@@ -6,10 +6,8 @@ import json
 import os
 import signal
 import ssl
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
-from http.cookiejar import CookieJar
+from http.client import HTTPSConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -46,24 +44,24 @@ PROPERTIES = {
 
 
 class Browser:
-    """Keeps cookies, and does not follow what leads elsewhere."""
+    """Keeps its connection and its cookie, and does not follow what leads elsewhere."""
 
     def __init__(self, address: str) -> None:
         context = ssl.create_default_context(cadata=AUTHORITY.pem)
         context.check_hostname = False
-        self.base = f"https://127.0.0.1:{address.rstrip('/').rpartition(':')[2]}"
-        self._jar = CookieJar()
-        self._opener = urllib.request.build_opener(
-            urllib.request.HTTPSHandler(context=context), urllib.request.HTTPCookieProcessor(self._jar), _Still()
-        )
+        port = int(address.rstrip("/").rpartition(":")[2])
+        self._connection = HTTPSConnection("127.0.0.1", port, timeout=30, context=context)
+        self._cookie = ""
 
     def ask(self, path: str, form: dict[str, str] | None = None, host: str = NAME) -> tuple[int, str, dict[str, str]]:
-        data = None if form is None else urlencode(form).encode()
-        try:
-            with self._opener.open(urllib.request.Request(self.base + path, data, {"Host": host}), timeout=30) as answer:
-                return answer.status, answer.read().decode(), dict(answer.headers)
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode(), dict(error.headers)
+        headers = {"Host": host, "Cookie": self._cookie}
+        if form is not None:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        self._connection.request("GET" if form is None else "POST", path, form and urlencode(form), headers)
+        answer = self._connection.getresponse()
+        if cookie := answer.getheader("set-cookie"):
+            self._cookie = cookie.partition(";")[0]
+        return answer.status, answer.read().decode(), dict(answer.headers)
 
     def login(self, user: str, password: str = SECRET) -> str:
         status, _, headers = self.ask("/login", {"user": user, "password": password, "to": "/group?id=alices"})
@@ -73,11 +71,6 @@ class Browser:
     def answer(self, name: str) -> Any:
         status, body, _ = self.ask(f"/api/{name}")
         return json.loads(body) if status == 200 else None
-
-
-class _Still(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any) -> None:
-        return None
 
 
 @pytest.fixture(scope="module")

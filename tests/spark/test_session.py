@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Thread
 from typing import Any
+
+from coordinator_server.pipeline.spark.session import session
 
 
 def test_a_local_session_asks_for_authentication(spark: Any) -> None:
@@ -26,3 +29,18 @@ def test_a_local_session_listens_on_loopback_alone(spark: Any) -> None:
 
     assert len(listening) >= 2
     assert set(listening) == {"0000000000000000FFFF00000100007F"}
+
+
+def test_a_thread_that_has_never_used_the_session_finds_it(spark: Any) -> None:
+    """What is active is so for a thread of the JVM: a second context would be refused."""
+    found: list[Any] = []
+
+    def look() -> None:
+        with session() as present:
+            found.append(present.sparkContext)
+
+    thread = Thread(target=look)
+    thread.start()
+    thread.join()
+
+    assert found == [spark.sparkContext]

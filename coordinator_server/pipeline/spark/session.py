@@ -89,9 +89,14 @@ def session(
 
 
 def _open_session() -> SparkSession | None:
-    """Return the session that is open in this process. Raises ShardFailed if its JVM has died a moment ago."""
+    """Return the session that is open in this process. Raises ShardFailed if its JVM has died a moment ago.
+
+    What is active is so for a thread of the JVM. A Python thread that has never used the session has another, and so has each one
+    whose connection was made anew.
+    """
     try:
-        return SparkSession.getActiveSession()
+        active = SparkSession.getActiveSession()
+        return active if active is not None or SparkContext._active_spark_context is None else SparkSession.builder.getOrCreate()
     except (Py4JError, OSError) as error:
         raise ShardFailed(f"Spark gave up: {gist(error)}") from error
 
