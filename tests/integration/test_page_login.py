@@ -57,7 +57,7 @@ class Browser:
         headers = {"Host": host, "Cookie": self._cookie}
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
-        self._connection.request("GET" if form is None else "POST", path, form and urlencode(form), headers)
+        self._connection.request("GET" if form is None else "POST", path, None if form is None else urlencode(form), headers)
         answer = self._connection.getresponse()
         if cookie := answer.getheader("set-cookie"):
             self._cookie = cookie.partition(";")[0]
