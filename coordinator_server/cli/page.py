@@ -10,8 +10,6 @@ ssh -L 9405:127.0.0.1:9405 HOST.
 from __future__ import annotations
 
 import argparse
-import os
-import signal
 import socket
 import ssl
 import sys
@@ -26,7 +24,7 @@ import msgspec
 from coordinator_server.cli.group_words import event_cause, event_sentence
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say
-from coordinator_server.cli.parent import die_with_parent
+from coordinator_server.cli.parent import http_child
 from coordinator_server.cli.process_settings import run_at_low_priority
 from coordinator_server.config.values import local_page_address
 from coordinator_server.pipeline.errors import PipelineError
@@ -85,16 +83,13 @@ def main() -> int:
     """
     from coordinator_server.server.http_process import PageSetup
 
-    die_with_parent()
-    channel, parent, data_dir = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    if os.getppid() != parent:
-        # The server ended before die_with_parent took effect.
+    given = http_child()
+    if given is None:
         return 1
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     run_at_low_priority()
     setup = msgspec.json.decode(sys.stdin.buffer.read(), type=PageSetup)
     hosts = [each for name in setup.hosts if (each := name.strip())]
-    _serve(socket.socket(fileno=channel), data_dir, hosts, None if setup.tls is None else _secured(data_dir, setup))
+    _serve(given.listening, given.data_dir, hosts, None if setup.tls is None else _secured(given.data_dir, setup))
     return 0
 
 
