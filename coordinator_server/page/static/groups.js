@@ -1,10 +1,11 @@
 // All groups: filtered as one types, sorted, a hundred rows at a time.
 
-import { html, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
+import { html, useEffect } from "./vendor/htm-preact-3.1.1.js";
 import { address, change, follow } from "./address.js";
 import { useAnswer, useNow } from "./api.js";
 import { ago, counted, duration, moment, number, plain, rate } from "./format.js";
 import { Health, Lag } from "./pace.js";
+import { Search } from "./search.js";
 
 const ROWS = 100;
 const COLUMNS = [
@@ -27,40 +28,14 @@ export function State({ state }) {
   return html`<span class=${`state ${state}`}><i></i>${state}</span>`;
 }
 
-function Filter({ typed, answer }) {
-  const field = useRef(null);
-  const [text, setText] = useState(typed);
-  useEffect(() => { if (document.activeElement !== field.current) setText(typed); }, [typed]);
-  useEffect(() => {
-    const press = (event) => {
-      if (event.key === "/" && !event.target.closest("input, dialog") && !event.ctrlKey && !event.metaKey) {
-        event.preventDefault();
-        field.current.focus();
-        field.current.select();
-      }
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
-  const set = (value) => { setText(value); change({ q: value, first: null }); };
+function States({ text, set, states }) {
   const chosen = /(?:^|\s)state:(\S+)/.exec(text)?.[1];
   const choose = (state) => set(`${text.replace(/(?:^|\s)state:\S*/, "").trim()}${state && state !== chosen ? ` state:${state}` : ""}`.trim());
-  const states = answer?.states ?? {};
-  return html`<div class="filter">
-    <div class="search">
-      <svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 4 4" /></svg>
-      <input ref=${field} type="search" value=${text} placeholder="Filter: words of ids, topics and clients, or state:empty  health:err  type:consumer  topic:orders  -word"
-        aria-label="Filter groups" spellcheck="false" autocomplete="off"
-        onInput=${(event) => set(event.target.value)}
-        onKeyDown=${(event) => { if (event.key === "Escape") { if (text) set(""); event.target.blur(); } if (event.key === "Enter" || event.key === "ArrowDown") { event.preventDefault(); document.querySelector("tbody a")?.focus(); } }} />
-      <kbd aria-hidden="true">/</kbd>
-    </div>
-    <div class="chips" role="group" aria-label="States">
+  return html`<div class="chips" role="group" aria-label="States">
       ${STATES.filter((each) => states[each] || each === chosen || each === "deleted").map((each) => html`
         <button key=${each} class="chip" aria-pressed=${each === chosen} onClick=${() => choose(each)}><${State} state=${each} />
           ${states[each] !== undefined ? html`<b>${number(states[each])}</b>` : ""}</button>`)}
-    </div>
-  </div>`;
+    </div>`;
 }
 
 function Row({ row, now }) {
@@ -114,7 +89,8 @@ export function Groups({ query, status }) {
   const last = answer ? Math.min(first + ROWS, answer.matching) : 0;
   return html`<section class="groups">
     <div class="title"><h1>Groups</h1>${answer ? html`<p class="quiet" aria-live="polite">${answer.matching === answer.groups ? number(answer.groups) : `${number(answer.matching)} of ${number(answer.groups)}`}</p>` : ""}</div>
-    <${Filter} typed=${query.q ?? ""} answer=${answer} />
+    <${Search} typed=${query.q ?? ""} label="Filter: words of ids, topics and clients, or state:empty  health:err  type:consumer  topic:orders  -word"
+      name="Filter groups" opens=${["Enter", "ArrowDown"]}>${(text, set) => html`<${States} text=${text} set=${set} states=${answer?.states ?? {}} />`}</${Search}>
     ${error ? html`<p class="banner" role="alert">${error.message}</p>` : ""}
     ${!answer ? (error ? "" : html`<div class="loading" aria-busy="true">${[...Array(8)].map((_, at) => html`<i key=${at}></i>`)}</div>`)
       : !answer.rows.length ? html`<${Nothing} answer=${answer} typed=${query.q} status=${status} />`

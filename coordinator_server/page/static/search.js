@@ -4,7 +4,8 @@ import { html, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js"
 import { address, change, follow } from "./address.js";
 import { plain } from "./format.js";
 
-export function Search({ typed, label, children }) {
+/** `opens` are keys that lead to the first row. Children may be a function of what is typed and of what sets it. */
+export function Search({ typed, label, name = label, opens = ["ArrowDown"], children }) {
   const field = useRef(null);
   const [text, setText] = useState(typed);
   useEffect(() => { if (document.activeElement !== field.current) setText(typed); }, [typed]);
@@ -22,9 +23,9 @@ export function Search({ typed, label, children }) {
   const set = (value) => { setText(value); change({ q: value, first: null }); };
   return html`<div class="filter"><div class="search">
       <svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 4 4" /></svg>
-      <input ref=${field} type="search" value=${text} placeholder=${label} aria-label=${label} spellcheck="false" autocomplete="off" onInput=${(event) => set(event.target.value)}
-        onKeyDown=${(event) => { if (event.key === "Escape") { if (text) set(""); event.target.blur(); } if (event.key === "ArrowDown") { event.preventDefault(); document.querySelector("tbody a")?.focus(); } }} />
-      <kbd aria-hidden="true">/</kbd></div>${children}</div>`;
+      <input ref=${field} type="search" value=${text} placeholder=${label} aria-label=${name} spellcheck="false" autocomplete="off" onInput=${(event) => set(event.target.value)}
+        onKeyDown=${(event) => { if (event.key === "Escape") { if (text) set(""); event.target.blur(); } if (opens.includes(event.key)) { event.preventDefault(); document.querySelector("tbody a")?.focus(); } }} />
+      <kbd aria-hidden="true">/</kbd></div>${typeof children === "function" ? children(text, set) : children}</div>`;
 }
 
 /** A link to a group. */
