@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from coordinator_server.page.rights import Rights
 from coordinator_server.page.summaries import Summaries
@@ -131,12 +131,12 @@ def all_transactions(database: sqlite3.Connection, rights: Rights, may_see: MayS
 
     opened = shown(transactions(database, is_open=True))
     ended = shown(transactions(database, is_open=False, limit=MOST))
-    hang = [each._asdict() | {"groups": list(filter(may_see, each.groups))} for each in hanging(database)]
+    hang = [structs.replace(each, groups=list(filter(may_see, each.groups))) for each in hanging(database)]
     return {
         "ids": len(seen),
         "open": sorted(opened, key=lambda each: each.begun_ms)[:MOST],
         "open_count": len(opened),
-        "hanging": [each for each in hang if each["groups"] or rights.has_cluster][:MOST],
+        "hanging": [each for each in hang if each.groups or rights.has_cluster][:MOST],
         "ended": ended,
     }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hypothesis import strategies as st
+from msgspec import structs
 
 from coordinator_server.kinds import GROUPS, SHARE_STATE, TRANSACTIONS, topic_of
 from coordinator_server.log.opening import job_shards
@@ -110,7 +111,7 @@ def of_index(data: Path) -> dict[str, Any]:
             "activity": {each: [minute[:3] for minute in activity(database, each)] for each in GROUP_IDS},
             "totals": [(name, *found) for name, found in totals(database)],
             "groups": list(groups_now(database)),
-            "hanging": sorted(hanging(database)),
+            "hanging": sorted(map(structs.astuple, hanging(database))),
             "ids": transactional_ids(database),
             "transactions": sorted(((each.transactional_id, each.transaction) for each in transactions(database)), key=str),
             "share": share,

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from coordinator_server.kinds import GROUPS
+from coordinator_server.pipeline.replay.transaction_timeline import Hanging
 from coordinator_server.pipeline.replay.transactions import OneTransaction
 from coordinator_server.transaction.state import AT_REST
 from coordinator_server.transaction.transaction import Transaction
@@ -57,17 +58,6 @@ def end_writes(
 # --- reading
 
 
-class HangingWrites(NamedTuple):
-    """A transaction that is open in a partition of the groups' log, and that no transactional id will end."""
-
-    partition: str
-    producer_id: int
-    producer_epoch: int
-    first_offset: int
-    last_ms: int
-    groups: list[str]
-
-
 def open_writes(database: sqlite3.Connection) -> Iterator[tuple[str, int, OpenWrites]]:
     """Yield the transactions that are open in the groups' log, with the names of their shards and their producers."""
     rows: Iterable[tuple[str, bytes]] = database.execute("SELECT name, producers FROM shards ORDER BY shard")
@@ -77,7 +67,7 @@ def open_writes(database: sqlite3.Connection) -> Iterator[tuple[str, int, OpenWr
                 yield name, producer_id, each
 
 
-def hanging(database: sqlite3.Connection) -> list[HangingWrites]:
+def hanging(database: sqlite3.Connection) -> list[Hanging]:
     """Return the transactions that are open in the groups' log, and in no transactional id's state."""
     waited_for: set[tuple[int, str]] = set()
     for (packed,) in database.execute("SELECT last FROM transactional_ids WHERE last IS NOT NULL"):
@@ -85,7 +75,7 @@ def hanging(database: sqlite3.Connection) -> list[HangingWrites]:
         if last.state not in AT_REST:
             waited_for |= {(last.producer_id, f"{topic}-{index}") for topic, index in last.partitions}
     return [
-        HangingWrites(name, producer_id, each.epoch, each.first_offset, each.last_ms, sorted(each.groups))
+        Hanging(name, producer_id, each.epoch, each.first_offset, each.last_ms, sorted(each.groups))
         for name, producer_id, each in open_writes(database)
         if (producer_id, name) not in waited_for
     ]
