@@ -4,7 +4,6 @@ which there is something to show.
 
 from __future__ import annotations
 
-import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from tests.support.control import ask_control
 from tests.support.eventually import eventually
 from tests.support.members import form_group
 from tests.support.producer import Producer
-from tests.support.prometheus import OF_STORE, Prometheus, metrics_address, targets
+from tests.support.prometheus import OF_STORE, Prometheus, Target, metrics_address, targets
 from tests.support.server import Server
 from tests.support.simple_requests import make_topic
 
@@ -35,6 +34,12 @@ QUIET = {
     "coordinator_compactions_total",
     "coordinator_shard_moves_total",
 }
+
+
+def _query_of(target: Target) -> str:
+    """What was counted is more than 0, unless nothing happened that counts it."""
+    return target.query if target.names & QUIET else f"({target.query}) > 0"
+
 
 pytestmark = pytest.mark.skipif(shutil.which("prometheus") is None, reason="prometheus is not installed")
 
@@ -90,16 +95,7 @@ def test_every_query_of_the_dashboard_shows_what_happened(server: Server, promet
     # Those of nodes are asked in test_nodes.py.
     left = [each for each in targets() if not each.names & OF_STORE]
     act(server, 0)
-
-    def all_show() -> bool:
-        for each in list(left):
-            found = prometheus.ask(each.query if each.names & QUIET else f"({each.query}) > 0")
-            if found:
-                assert all(set(re.findall(r"{{(\w+)}}", each.legend)) <= one["metric"].keys() for one in found), each.title
-                left.remove(each)
-        return not left
-
-    eventually(all_show, describe=lambda: list(left))
+    eventually(lambda: prometheus.show_all(left, _query_of), describe=lambda: list(left))
     born = {dict(each)["__name__"] for each in prometheus.counters() - before}
     assert born == {"coordinator_request_errors_total"}
 

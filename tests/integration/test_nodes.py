@@ -18,13 +18,15 @@ import pytest
 
 from coordinator_server.runtime.partitioner import partition_for
 from protocol.error_codes import ErrorCode
+from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.eventually import eventually
 from tests.support.members import form_group
-from tests.support.node_cluster import GROUP_SHARDS, GROUPS, TOPIC, Committer, NodeCluster
+from tests.support.node_cluster import GROUP_SHARDS, GROUPS, GROUPS_TOPIC, TOPIC, Committer, NodeCluster
 from tests.support.postgresql import PostgresqlServer
 from tests.support.postgresql import postgresql as postgresql  # noqa: PLC0414 - a fixture
-from tests.support.prometheus import OF_STORE, Prometheus, metrics_address, targets
+from tests.support.prometheus import OF_STORE, Prometheus, Target, metrics_address, targets
+from tests.support.simple_requests import must_commit
 
 LEASE_S = 300
 # Much longer than a takeover takes: the machine may be busy.
@@ -37,6 +39,11 @@ QUIET = {
     "coordinator_cluster_epochs",
     "coordinator_store_clock_difference_seconds",
 }
+
+
+def _query_of(target: Target) -> str:
+    """What was counted is more than 0, unless nothing happened that counts it."""
+    return target.query if target.names & QUIET else f"({target.query}) > 0"
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +61,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, postgresql: PostgresqlServ
         cluster.close()
 
 
+def group_of_node(cluster: NodeCluster, name: str, node: int) -> tuple[str, str]:
+    """The id of a group of a node, which begins with a name, and its shard."""
+    owners = cluster.owners(1)
+    ids = (f"{name}-{number}" for number in count())
+    placed = ((group_id, f"{GROUPS_TOPIC}-{partition_for(group_id, GROUP_SHARDS)}") for group_id in ids)
+    return next((group_id, shard) for group_id, shard in placed if owners[shard] == node)
+
+
 def described(cluster: NodeCluster, node: int) -> Any:
     [found] = cluster.nodes[node].control(op="cluster")["cluster"]
     return found
@@ -61,8 +76,8 @@ def described(cluster: NodeCluster, node: int) -> Any:
 
 def test_a_node_describes_its_cluster(cluster: NodeCluster) -> None:
     """Nodes, owners, its lease, the store: for doctor, which finds nothing wrong but what is so."""
-    eventually(lambda: not described(cluster, 1)["unowned"], PATIENCE_S)
-    found = described(cluster, 1)
+    # Shards are on their way for a while, and have no owner meanwhile.
+    found = eventually(lambda: (now := described(cluster, 1)) and not now["unowned"] and now, PATIENCE_S)
 
     assert [(each["node_id"], each["is_dead"], each["is_connected"]) for each in found["nodes"]] == [
         (node, False, True) for node in (1, 2, 3)
@@ -89,16 +104,7 @@ def test_every_query_of_the_dashboard_about_nodes_shows_something(cluster: NodeC
     left = [each for each in targets() if each.names & OF_STORE]
     assert left
     with closing(Prometheus(tmp_path, metrics_address(cluster.nodes[1]))) as prometheus:
-
-        def all_show() -> bool:
-            for each in list(left):
-                found = prometheus.ask(each.query if each.names & QUIET else f"({each.query}) > 0")
-                if found:
-                    assert all(set(re.findall(r"{{(\w+)}}", each.legend)) <= one["metric"].keys() for one in found), each.title
-                    left.remove(each)
-            return not left
-
-        eventually(all_show, describe=lambda: left)
+        eventually(lambda: prometheus.show_all(left, _query_of), describe=lambda: left)
         assert prometheus.ask("min(coordinator_store_connected)")[0]["value"][1] == "1"
 
 
@@ -118,8 +124,8 @@ def test_the_certificate_of_the_listener_for_nodes_is_read_again(cluster: NodeCl
 def test_nobody_is_put_out_while_the_database_is_away(cluster: NodeCluster, postgresql: PostgresqlServer) -> None:
     """Heartbeats are answered, commits time out as in Kafka, and all goes on by itself."""
     owners = cluster.owners(1)
-    number = next(each for each in count() if owners[f"__consumer_offsets-{partition_for(f'away-{each}', GROUP_SHARDS)}"] == 1)
-    members = form_group(cluster.nodes[1].address, f"away-{number}", 2)
+    group_id, _ = group_of_node(cluster, "away", 1)
+    members = form_group(cluster.nodes[1].address, group_id, 2)
     first = members[0]
     assert first.commit(TOPIC, {0: 1}) == {0: ErrorCode.NONE}
 
@@ -150,6 +156,10 @@ def test_commits_go_on_when_nodes_die_and_leave(cluster: NodeCluster) -> None:
     for each in committers:
         each.start()
     go_on(committers)
+    # None of the groups that commit need be in a shard of the node that is killed.
+    group_id, shard = group_of_node(cluster, "layered", 2)
+    with Client(cluster.nodes[2].address) as client:
+        must_commit(client, group_id, TOPIC, {0: 1})
     done = run_command("compact", "--engine", "python", "--store", str(cluster.nodes[1].overrides["store"]))
     assert done.returncode == 0, done.stderr
     go_on(committers)
@@ -157,7 +167,7 @@ def test_commits_go_on_when_nodes_die_and_leave(cluster: NodeCluster) -> None:
     cluster.nodes[2].kill()
     eventually(lambda: set(cluster.owners(1).values()) == {1, 3}, PATIENCE_S)
     layers = [cluster.nodes[node].data_dir / "layers" for node in (1, 3)]
-    eventually(lambda: any([*each.glob("__consumer_offsets-*/layer-*/manifest.json")] for each in layers), PATIENCE_S)
+    eventually(lambda: any([*each.glob(f"{shard}/layer-*/manifest.json")] for each in layers), PATIENCE_S)
     assert "node-is-gone" in cluster.nodes[1].log() + cluster.nodes[3].log()
     go_on(committers)
     for each in committers:

@@ -8,7 +8,7 @@ import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,6 +54,15 @@ class Prometheus:
         """The samples of a query; none while Prometheus starts."""
         found = self._get("query", query=query)
         return [] if found is None else found["result"]
+
+    def show_all(self, left: list[Target], query_of: Callable[[Target], str] = lambda each: each.query) -> bool:
+        """Take those away that show something, which must have the labels of their legends. Whether none is left."""
+        for each in list(left):
+            found = self.ask(query_of(each))
+            if found:
+                assert all(set(re.findall(r"{{(\w+)}}", each.legend)) <= one["metric"].keys() for one in found), each.title
+                left.remove(each)
+        return not left
 
     def counters(self) -> set[tuple[tuple[str, str], ...]]:
         """The series that were scraped last."""
