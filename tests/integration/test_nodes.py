@@ -77,7 +77,7 @@ def described(cluster: NodeCluster, node: int) -> Any:
 def test_a_node_describes_its_cluster(cluster: NodeCluster) -> None:
     """Nodes, owners, its lease, the store: for doctor, which finds nothing wrong but what is so."""
     # Shards are on their way for a while, and have no owner meanwhile.
-    found = eventually(lambda: (now := described(cluster, 1)) and not now["unowned"] and now, PATIENCE_S)
+    found: Any = eventually(lambda: (now := described(cluster, 1)) and not now["unowned"] and now, PATIENCE_S)
 
     assert [(each["node_id"], each["is_dead"], each["is_connected"]) for each in found["nodes"]] == [
         (node, False, True) for node in (1, 2, 3)
