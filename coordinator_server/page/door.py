@@ -1,8 +1,8 @@
 """Logins of viewers: a user of the cluster logs in with its own password, which the cluster checks.
 
 A session is a random token in a cookie. It has a connection to the cluster as that user, on which is asked, again and again, what
-the user may describe: what is revoked is gone within REFRESH_S. The password stays in this process's memory as long as the session
-does, and nowhere else.
+the user may describe: what is revoked is gone within REFRESH_S, and a topic that was not there before is asked about within
+NAMES_S. The password stays in this process's memory as long as the session does, and nowhere else.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ log = structlog.get_logger(__name__)
 
 COOKIE: Final = "__Host-page"
 REFRESH_S: Final = 30.0
+NAMES_S: Final = 1.0
 IDLE_S: Final = 1800.0
 LONGEST_S: Final = 12 * 3600.0
 MOST_SESSIONS: Final = 500
@@ -45,10 +46,12 @@ class LoginFailed(Exception):
 class Session:
     """A user who has logged in."""
 
-    def __init__(self, user: str, cluster: Cluster, rights: Rights, now_s: float) -> None:
+    def __init__(self, user: str, cluster: Cluster, rights: Rights, asked: frozenset[str], now_s: float) -> None:
         self.user = user
         self.cluster = cluster
         self.rights = rights
+        # The topics that the cluster was asked about.
+        self.asked = asked
         self.began_s = self.used_s = self.asked_s = now_s
         self.lock = asyncio.Lock()
 
@@ -77,6 +80,8 @@ class Door:
         self._clock = clock
         self._sessions: dict[str, Session] = {}
         self._logins = 0
+        self._names: frozenset[str] = frozenset()
+        self._named_s = -NAMES_S
 
     async def login(self, user: str, password: str) -> str:
         """Try a login at the cluster, and return the token of a new session. Raises LoginFailed."""
@@ -84,7 +89,8 @@ class Door:
             raise LoginFailed("many log in at this moment: try again")
         self._logins += 1
         try:
-            cluster, rights = await self._tried(user, password)
+            names = await self._known_topics()
+            cluster, rights = await self._tried(user, password, names)
         except LoginFailed:
             await asyncio.sleep(_FAILED_S)
             raise
@@ -92,14 +98,15 @@ class Door:
             self._logins -= 1
         self._forget_old()
         token = secrets.token_urlsafe(32)
-        self._sessions[token] = Session(user, cluster, rights, self._clock())
+        self._sessions[token] = Session(user, cluster, rights, names, self._clock())
         log.info("page-login", user=user)
         return token
 
     async def viewer(self, cookies: str) -> Viewer | None:
         """Return who sends a request with a Cookie header; None without a session that lasts. Raises ClientError.
 
-        What may be seen is asked again when that was a while ago. While the cluster does not answer, nothing may.
+        What may be seen is asked again when that was a while ago, or when there are topics that were not asked about: nobody sees
+        what the cluster was not asked about. While the cluster does not answer, nothing may be seen.
         """
         token = _token(cookies)
         session = self._sessions.get(token)
@@ -108,15 +115,16 @@ class Door:
             return None
         session.used_s = self._clock()
         async with session.lock:
-            if self._clock() - session.asked_s > REFRESH_S:
+            names = await self._known_topics()
+            if self._clock() - session.asked_s > REFRESH_S or not names <= session.asked:
                 try:
-                    rights = await self._rights(session.cluster)
+                    rights = await rights_of(session.cluster, names)
                 except AuthenticationFailed:
                     self._end(token)
                     return None
                 # The same object as long as nothing has changed: answers are kept by it.
                 session.rights = session.rights if rights == session.rights else rights
-                session.asked_s = self._clock()
+                session.asked, session.asked_s = names, self._clock()
         return Viewer(session.user, session.rights)
 
     def knows(self, cookies: str) -> bool:
@@ -128,7 +136,7 @@ class Door:
         """End the session of a request, if it has one."""
         self._end(_token(cookies))
 
-    async def _tried(self, user: str, password: str) -> tuple[Cluster, Rights]:
+    async def _tried(self, user: str, password: str, names: frozenset[str]) -> tuple[Cluster, Rights]:
         try:
             where = await to_thread.run_sync(self._where)
         except (ClientError, OSError) as error:
@@ -141,7 +149,7 @@ class Door:
             except InvalidSettings as error:
                 raise LoginFailed(str(error)) from error
             try:
-                return cluster, await self._rights(cluster)
+                return cluster, await rights_of(cluster, names)
             except AuthenticationFailed:
                 # The listener has another mechanism, or the user has, or the password is wrong: which, is not said.
                 cluster.close()
@@ -151,8 +159,12 @@ class Door:
                 break
         raise LoginFailed(reason)
 
-    async def _rights(self, cluster: Cluster) -> Rights:
-        return await rights_of(cluster, await to_thread.run_sync(self._topics))
+    async def _known_topics(self) -> frozenset[str]:
+        """Return the names of all topics that a view may show, as they were NAMES_S ago or later."""
+        if self._clock() - self._named_s >= NAMES_S:
+            self._named_s = self._clock()
+            self._names = frozenset(await to_thread.run_sync(self._topics))
+        return self._names
 
     def _lasts(self, session: Session) -> bool:
         now_s = self._clock()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from coordinator_server.cli.diagnosis.finding import NOTE, OK, PROBLEM, WARNING, Finding
 from coordinator_server.cli.diagnosis.machine import check_clock, check_disk, check_process
-from coordinator_server.cli.diagnosis.nodes import check_nodes
+from coordinator_server.cli.diagnosis.nodes import check_nodes, still_unowned
 from coordinator_server.cli.observed_directory import check_observed, is_observed
 from coordinator_server.cli.output import counted
 from coordinator_server.config.listeners import bracketed
@@ -22,6 +23,9 @@ from coordinator_server.pipeline.input.data_dir import ask_server
 QUICK_BYTES: Final = 1 << 30
 """A log up to this size is read for damage without being asked to."""
 SOON_DAYS: Final = 14
+LOOKS: Final = 5
+LOOK_S: Final = 1.0
+"""A shard that moves has no owner for a moment: only one that has none in so many looks more, each so much later, is told."""
 _ANSWERING: Final = frozenset({"serving", "loading"})
 """The stages of a loop that says how it is, as control.sock has them."""
 # How this machine reaches a server that listens on all addresses.
@@ -66,12 +70,23 @@ def _check_node(data_dir: Path) -> Iterator[Finding]:
     yield from check_clock(data_dir)
     yield from _check_server(data_dir, found, has_store=True)
     try:
-        answer = ask_server(data_dir, {"op": "cluster"})
+        clusters = _clusters(data_dir)
+        for _ in range(LOOKS):
+            if not any(each["unowned_count"] for each in clusters):
+                break
+            time.sleep(LOOK_S)
+            clusters = [still_unowned(before, now) for before, now in zip(clusters, _clusters(data_dir), strict=False)]
     except (PipelineError, OSError) as error:
         yield Finding(PROBLEM, "nodes", f"the node does not describe its cluster: {error}", "look at its log")
         return
-    for cluster in () if answer is None else answer["cluster"]:
+    for cluster in clusters:
         yield from check_nodes(cluster)
+
+
+def _clusters(data_dir: Path) -> Sequence[Mapping[str, Any]]:
+    """Return the cluster of a node as it describes it; nothing while it starts or stops."""
+    answer = ask_server(data_dir, {"op": "cluster"})
+    return () if answer is None else answer["cluster"]
 
 
 def _check_permissions(data_dir: Path) -> Iterator[Finding]:

@@ -26,6 +26,13 @@ def check_nodes(cluster: Mapping[str, Any]) -> Iterator[Finding]:
     yield from _check_owners(cluster)
 
 
+def still_unowned(before: Mapping[str, Any], now: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what a node describes now, where only shards that had no owner before either have none."""
+    lasting = sorted(set(before["unowned"]) & set(now["unowned"]))
+    unnamed = min(each["unowned_count"] - len(each["unowned"]) for each in (before, now))
+    return {**now, "unowned": lasting, "unowned_count": len(lasting) + unnamed}
+
+
 def summary(cluster: Mapping[str, Any]) -> str:
     """Return one line about the nodes, the lease and the store."""
     nodes = ", ".join(
@@ -135,9 +142,7 @@ def _check_owners(cluster: Mapping[str, Any]) -> Iterator[Finding]:
     unowned, count = cluster["unowned"], cluster["unowned_count"]
     if count:
         named = ", ".join(unowned) + (" and others" if count > len(unowned) else "")
-        action = (
-            "try again: living nodes take them within a second; if it stays so, their logs have clock-differs or node-put-out"
-        )
+        action = "living nodes take them within a second: if none does, their logs have clock-differs or node-put-out"
         yield Finding(PROBLEM, "shards", f"{counted(count, 'shard')} without an owner: {named}", action)
     elif cluster["shards"]:
         yield Finding(

@@ -19,7 +19,7 @@ from coordinator_server.page import door as doors
 from coordinator_server.page.answers import ANSWERS, Answers
 from coordinator_server.page.app import VIEWS, page_app
 from coordinator_server.page.board import Board
-from coordinator_server.page.door import COOKIE, IDLE_S, LONGEST_S, REFRESH_S, Door, LoginFailed
+from coordinator_server.page.door import COOKIE, IDLE_S, LONGEST_S, NAMES_S, REFRESH_S, Door, LoginFailed
 from coordinator_server.page.rights import EVERYTHING, Rights
 from coordinator_server.page.summary import Words
 from coordinator_server.page.updater import Updater
@@ -81,7 +81,8 @@ class Site:
         self.board = Board()
         self.updater = Updater(data, self.board, Words(event_sentence, event_cause))
         self.updater.round()
-        self.door = Door(lambda: ConnectionSettings(where), lambda: ["orders", "payroll"], self.clock)
+        self.topics = {"orders", "payroll"}
+        self.door = Door(lambda: ConnectionSettings(where), lambda: self.topics, self.clock)
         self.app = page_app(Answers(data, self.updater), self.board, self.updater, Hosts("0.0.0.0", ["page.example"]), self.door)
 
     async def ask(self, address: str, cookie: str = "") -> Answer:
@@ -281,6 +282,22 @@ async def test_what_is_revoked_is_gone_and_what_cannot_be_asked_is_not_shown(sit
     monkeypatch.setattr(Cluster, "is_down", False)
     monkeypatch.setattr(Cluster, "secrets", {})
     assert (await site.ask("/api/group?id=billing", cookie)).status == 401
+
+
+async def test_a_topic_that_comes_is_asked_about_soon(site: Site) -> None:
+    """The group of somebody who logs in while the log is still being read."""
+    site.topics = set()
+    cookie = await logged_in(site)
+    Cluster.tried.clear()
+    site.clock.now_s += NAMES_S
+    await site.door.viewer(cookie)
+    assert not Cluster.tried
+    site.topics = {"orders"}
+    site.clock.now_s += NAMES_S
+    for _ in range(3):
+        await site.door.viewer(cookie)
+
+    assert len(Cluster.tried) == 1
 
 
 async def test_sessions_and_logins_have_bounds(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.cli.diagnosis.directory import check_directory
-from coordinator_server.cli.diagnosis.nodes import check_nodes, summary
+from coordinator_server.cli.diagnosis.nodes import check_nodes, still_unowned, summary
 from coordinator_server.log.file_locks import LocalLock
 from coordinator_server.log.file_names import LOCK
 from tests.support.control_answers import answering
@@ -135,6 +135,20 @@ def test_what_is_wrong_is_said(cluster: dict[str, Any], expected: tuple[str, str
     assert (severity, check) == expected[:2]
     assert what.startswith(expected[2])
     assert all(each.action for each in check_nodes(cluster) if each.severity != "ok")
+
+
+def test_a_shard_that_moves_is_not_told() -> None:
+    """Of the shards that are named, those that had no owner before either; of others, as many as there may be."""
+
+    def without(*named: str, count: int) -> dict[str, Any]:
+        return CLUSTER | {"unowned": list(named), "unowned_count": count}
+
+    moves = still_unowned(without("a-1", count=1), without("a-2", count=1))
+    assert found(dict(moves)) == []
+    stays = still_unowned(without("a-1", "a-2", count=2), without("a-2", "a-3", count=9))
+    assert [what for *_, what in found(dict(stays))] == ["1 shard without an owner: a-2"]
+    many = still_unowned(without("a-1", count=7), without("a-1", count=5))
+    assert [what for *_, what in found(dict(many))] == ["5 shards without an owner: a-1 and others"]
 
 
 def test_what_the_role_may_not_see_is_said() -> None:
