@@ -1,6 +1,7 @@
 """What the running server says of rebalances that go on: a classic group's log is silent about them. One question for all viewers.
 
-The question takes time of the server's loops: it waits until a hundred times as long has gone by as the last one took.
+The question takes time of the server's loops: it waits until a hundred times as long has gone by as the last one took, but for no
+more than some seconds. A machine that is busy with other things answers late, and rebalances are over before long.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from coordinator_server.pipeline.input.data_dir import ask_server
 log = structlog.get_logger(__name__)
 
 _PAUSES: Final = 100
+_LONGEST_PAUSE_S: Final = 5.0
 _STATES: Final = {"PreparingRebalance": "rebalancing", "CompletingRebalance": "rebalancing"}
 _MOST_NAMED: Final = 3
 
@@ -69,7 +71,7 @@ class InProgress:
         self._states = {each.group_id: _STATES.get(each.state, each.state.lower()) for each in found}
         self._found = waits
         ended_s = time.monotonic()
-        self._next_s = ended_s + _PAUSES * (ended_s - began_s)
+        self._next_s = ended_s + min(_PAUSES * (ended_s - began_s), _LONGEST_PAUSE_S)
 
     def waits(self, group_id: str) -> list[Wait]:
         """Return what a group waits for."""

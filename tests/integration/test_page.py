@@ -84,7 +84,7 @@ def test_the_status_says_that_the_server_runs(site: Site) -> None:
 def test_a_rebalance_that_goes_on_says_whom_it_waits_for(site: Site) -> None:
     """The log of a classic group does not."""
     address = site.server.addresses[partition_for("late", 50) % 2]
-    [member] = form_group(address, "late", 1, session_timeout_ms=LONG_SESSION_MS)
+    [member] = form_group(address, "late", 1, session_timeout_ms=LONG_SESSION_MS, rebalance_timeout_ms=LONG_SESSION_MS)
     Member(address, "late").start_join()
     member.await_rebalance()
     found = eventually(lambda: [each for each in site.ask("groups?q=state:rebalancing")["rows"] if each["group"] == "late"])
