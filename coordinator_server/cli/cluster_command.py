@@ -42,13 +42,16 @@ def add_cluster_action(actions: Any, name: str, summary: str, epilog: str, *, is
     return parser
 
 
-def add_server_arguments(parser: argparse.ArgumentParser, servers: str) -> None:
+BOOTSTRAP_DEFAULT: Final = "bootstrap.servers of --command-config, else 127.0.0.1:9092"
+
+
+def add_server_arguments(parser: argparse.ArgumentParser, servers: str, default: str = BOOTSTRAP_DEFAULT) -> None:
     """Declare which servers are reached, and with what properties."""
     parser.add_argument(
         "--bootstrap",
         "--bootstrap-server",
         metavar="HOST:PORT[,…]",
-        help=f"some of {servers} (default: bootstrap.servers of --command-config, else 127.0.0.1:9092)",
+        help=f"some of {servers} (default: {default})",
     )
     parser.add_argument(
         "--command-config",

@@ -164,6 +164,10 @@ def test_it_is_asked_while_it_follows(server: Server, tmp_path: Path) -> None:
             lambda: [each for each in answer("groups", "lag", "live", "--data-dir", observed) if each["lag"] is not None],
             within_s=10,
         )
+        check_beside_the_cluster(server, observed)
+        top = ("top", "live", "--interval", "0.1", "--data-dir", observed, "--bootstrap", server.bootstrap)
+        [row] = eventually(lambda: [row for row in answer(*top) if row["group"] == "live" and row["verdict"]], within_s=30)
+        assert (row["lag"], row["verdict"]) == (0, "OK")
         # A topic of ours has no messages.
         assert (lag["topic"], lag["offset"], lag["lag"], lag["verdict"]) == ("orders", 42, 0, "OK")
         running.send_signal(signal.SIGTERM)
@@ -171,6 +175,21 @@ def test_it_is_asked_while_it_follows(server: Server, tmp_path: Path) -> None:
     finally:
         running.kill()
     assert ask_server(observed, {"op": "status"}) is None
+    with Client(server.address) as client:
+        must_commit(client, "live", "orders", {0: 43})
+    done = run_command("verify", "--data-dir", observed, "--engine", "python", "--bootstrap", server.bootstrap)
+    assert (done.returncode, "is 1 record behind the cluster, and nothing follows it" in done.stderr) == (1, True), done.stderr
+
+
+def check_beside_the_cluster(server: Server, observed: Path) -> None:
+    """Verify asks it what it knows of its groups."""
+    words = ("verify", "--data-dir", observed, "--engine", "python")
+    assert run_command(*words).returncode == 0
+    done = run_command(*words, "--bootstrap", server.bootstrap)
+    assert (done.returncode, "the full history, the compacted log and the cluster agree on" in done.stdout) == (0, True), done
+    found = answer(*words, "--bootstrap", server.bootstrap)
+    # The offset of a group, and that it has no members, at least.
+    assert sum(each["compared"] or 0 for each in found) >= 2
 
 
 def test_whose_directory_it_is(server: Server, tmp_path: Path) -> None:
@@ -185,6 +204,8 @@ def test_whose_directory_it_is(server: Server, tmp_path: Path) -> None:
     quota = ("quotas", "set", "request_percentage=1", "--user", "a", "--execute", "--data-dir", observed)
     assert "change it there" in run_command(*quota).stderr
     assert "is in use by process" in observe(server, server.data_dir, code=1)
+    beside = run_command("verify", "--data-dir", server.data_dir, "--engine", "python", "--bootstrap", server.bootstrap)
+    assert "follows no cluster" in beside.stderr
     meta.write_text("\n".join(each for each in lines if each != "observed=true") + "\n")
     assert "is a server's directory" in observe(server, observed, code=2)
     meta.write_text("\n".join(lines).replace(server.cluster_id, "another") + "\n")

@@ -112,6 +112,8 @@ def test_a_cluster_of_a_version_is_followed(broker: KafkaBroker, tmp_path: Path)
     assert at.returncode == 0, at.stderr
     assert "40" in run_command("groups", "offsets", "readers", "--data-dir", observed).stdout
     assert {row["transactional_id"] for row in ask(observed, "transactions", "list")} == {"mover"}
+    beside = run_command("verify", "--data-dir", observed, "--engine", "python", "--bootstrap", broker.bootstrap)
+    assert beside.returncode == 0, beside.stdout
     facts = read_facts(observed)
     assert sum(each.missing for each in facts.shards.values()) == 0
     assert facts.set_aside == []

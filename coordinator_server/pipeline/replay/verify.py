@@ -4,6 +4,8 @@
     compacted  from the newest layer and the segments after it: what a start reads
     live       the state of the running server as of the same offset
 
+The log of a directory that follows a cluster is compared with the cluster's answers, too (``beside_cluster.py``).
+
 If digests differ, the states are compared part by part (groups, topics …) and key by key. The first differences are returned, with
 both values.
 """
@@ -24,6 +26,7 @@ from coordinator_server.machine.digest import FORMAT
 from coordinator_server.pipeline.errors import CannotRun
 from coordinator_server.pipeline.input.files import read_batches, stands_for_lost
 from coordinator_server.pipeline.progress import Progress
+from coordinator_server.pipeline.replay.beside_cluster import Asked, compared
 from coordinator_server.pipeline.rules import rule_of
 from coordinator_server.pipeline.states.state import State, replay_into
 
@@ -31,18 +34,23 @@ MOST_DIFFERENCES: Final = 20
 
 
 class Check(Struct, frozen=True):
-    """A shard to verify at an offset, with the digests of the server at that offset."""
+    """A shard to verify at an offset, with the digests of the server at that offset.
+
+    Of a shard that follows a cluster's: with what the cluster said before and after.
+    """
 
     directory: str
     upto: int
     live: str | None = None
     live_parts: dict[str, str] = {}
+    asked: Asked | None = None
 
 
 class Verdict(Struct, frozen=True):
     """The result for a shard. ``count`` is its number of groups, topics or whatever ``noun`` says.
 
-    ``history_from`` is the offset before which the history has only a layer; 0 if no segment was removed.
+    ``history_from`` is the offset before which the history has only a layer; 0 if no segment was removed. ``compared`` is the
+    number of offsets and other things that were compared with the answers of the cluster that is followed; None if none was asked.
     """
 
     shard: str
@@ -55,6 +63,7 @@ class Verdict(Struct, frozen=True):
     live: str | None
     history_from: int
     differences: tuple[str, ...] = ()
+    compared: int | None = None
 
     @property
     def is_proven(self) -> bool:
@@ -65,15 +74,23 @@ class Verdict(Struct, frozen=True):
 Runner = Callable[[Sequence[Check], Progress], Iterable[Verdict]]
 
 
-def checks(data_dir: Path, live: Mapping[str, Mapping[str, Any]] | None, ends: Mapping[str, int]) -> list[Check]:
-    """Return a check for every shard that has records. ``live`` is the server's ``digest`` answer; it is older than ``ends``."""
+def checks(
+    data_dir: Path,
+    live: Mapping[str, Mapping[str, Any]] | None,
+    ends: Mapping[str, int],
+    asked: Mapping[str, Asked] = {},
+) -> list[Check]:
+    """Return a check for every shard that has records. ``live`` is the server's ``digest`` answer; it is older than ``ends``.
+
+    ``asked`` are the answers of a cluster around ``ends``, by shard.
+    """
     found = []
     for shard in job_shards(data_dir):
         if not ends.get(shard.name):
             continue
         answer = live.get(shard.name) if live is not None else None
         if answer is None:
-            found.append(Check(shard.place, ends[shard.name]))
+            found.append(Check(shard.place, ends[shard.name], asked=asked.get(shard.name)))
         else:
             found.append(Check(shard.place, answer["offset"], answer["digest"], answer.get("parts", {})))
     return found
@@ -123,6 +140,7 @@ def verify_shard(check: Check) -> Verdict:
         layer, whole = behind
         full = replay_into(rule.state(), _Counted(check.upto).batches(whole), check.upto)
     compacted = replay_into(rule.state(), _Counted(check.upto).batches(shard.compacted(check.upto)[1]), check.upto)
+    beside = None if check.asked is None else compared(compacted.shown(None, {})["groups"], check.asked)
     return Verdict(
         shard.name,
         check.upto,
@@ -133,7 +151,8 @@ def verify_shard(check: Check) -> Verdict:
         compacted.digest().digest,
         check.live,
         0 if layer is None else layer.to_offset,
-        tuple(islice(_differences(full, compacted, check), MOST_DIFFERENCES)),
+        tuple(islice(chain(_differences(full, compacted, check), beside.differences if beside else ()), MOST_DIFFERENCES)),
+        None if beside is None else beside.compared,
     )
 
 

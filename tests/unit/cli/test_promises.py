@@ -36,7 +36,7 @@ def moments() -> Iterator[tuple[str, argparse.Action]]:
 
 
 def test_every_command_has_the_option_of_its_form() -> None:
-    """``-o json`` everywhere. A command about a running server has all forms."""
+    """``-o json`` everywhere. A command about a running server has all forms; ``verify``, a job, asks one beside its log."""
     forms = {
         command: {form for each in found if "-o" in each.option_strings for form in each.choices or ()}
         for command, found in commands().items()
@@ -44,7 +44,7 @@ def test_every_command_has_the_option_of_its_form() -> None:
 
     assert {command for command, chosen in forms.items() if not {"text", "json"} <= chosen} == WITHOUT_FORM
     asking = {command for command, found in commands().items() if any("--bootstrap" in each.option_strings for each in found)}
-    assert {command for command in asking - WITHOUT_FORM if forms[command] != FORMS} == set()
+    assert {command for command in asking - WITHOUT_FORM - {"verify"} if forms[command] != FORMS} == set()
 
 
 def test_the_older_name_of_json_is_nowhere_alone() -> None:
