@@ -95,21 +95,24 @@ def _query(options: argparse.Namespace) -> str:
 
 def _run(options: argparse.Namespace, data_dir: Path) -> JobDone:
     with extra_needed("history"):
+        from coordinator_server.pipeline.history.end_offset_rows import new_end_offsets
         from coordinator_server.pipeline.history.new_records import durable_in_order, new_records
         from coordinator_server.pipeline.history.remote import open_tables
         from coordinator_server.pipeline.history.run import run_here, write_history
         from coordinator_server.pipeline.history.spark import runner_on, tasks_on
+        from coordinator_server.pipeline.history.tables import END_OFFSETS
     started_s = time.monotonic()
     meta = identity_of(data_dir)
     with open_tables(options.out, meta.cluster_id) as output:
         found = new_records(data_dir, durable_in_order(data_dir, output.positions, retries_of(options)), output.positions)
+        ends = new_end_offsets(data_dir, output.positions.get(END_OFFSETS, 0))
         size = sum(input_bytes(part.file.path) for each in found for part in each.parts)
         progress = progress_on(sys.stderr)
         if options.engine == "python" or not found:
-            result = write_history(found, output, run_here, progress, 1)
+            result = write_history(found, output, run_here, progress, 1, ends)
         else:
             with spark_session(options) as spark:
-                result = write_history(found, output, runner_on(spark), progress, tasks_on(spark))
+                result = write_history(found, output, runner_on(spark), progress, tasks_on(spark), ends)
     counts = Counts(shards=len(found), bytes_in=size, records=sum(result.rows.values()), files=result.files)
     line = _as_text(result.rows, time.monotonic() - started_s)
     return JobDone(0, [line], result, counts, [_lost(gap) for gap in result.gaps])

@@ -19,8 +19,8 @@ import pandas as pd
 import pytest
 
 from coordinator_server.cli import main
-from coordinator_server.pipeline.history.view_sql import CURRENT_OFFSETS, PENDING_OFFSETS, WAITS, view_sql
-from coordinator_server.pipeline.history.views import current_offsets, pending_offsets, waits
+from coordinator_server.pipeline.history.view_sql import CURRENT_OFFSETS, LAG, PENDING_OFFSETS, WAITS, view_sql
+from coordinator_server.pipeline.history.views import current_offsets, lag, pending_offsets, waits
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
@@ -41,6 +41,7 @@ from tests.support.consumer_history import history_of
 from tests.support.consumer_records import random_steps, rebalance
 from tests.support.eventually import eventually
 from tests.support.members import form_group
+from tests.support.observed_metrics import observed_directory
 from tests.support.producer import Producer
 from tests.support.server import ROOT, Server
 from tests.support.simple_requests import committed, must_commit
@@ -254,6 +255,19 @@ def test_who_waited_for_whom_in_spark(tmp_path: Path, small_spark: Any) -> None:
     assert len(expected) > 5
     pd.testing.assert_frame_equal(found[columns], expected[columns], check_dtype=False)
     assert list(found["until"].isna()) == list(expected["until"].isna())
+
+
+def test_the_lag_over_time_in_spark(tmp_path: Path, small_spark: Any) -> None:
+    """As in Python. What that finds is checked in unit/pipeline/history."""
+    out = tmp_path / "history"
+    words = ["--data-dir", str(observed_directory(tmp_path)), "--out", str(out), "--engine", "python"]
+    assert main(["history", *words]) == 0
+
+    found = small_spark.sql(view_sql(LAG, str(out), "spark")).drop("time").collect()
+
+    expected = lag(out).drop_columns(["time"]).to_pylist()
+    assert [row.asDict() for row in found] == expected
+    assert len(expected) > 20
 
 
 def of_duckdb(history: History) -> list[list[tuple[Any, ...]]]:

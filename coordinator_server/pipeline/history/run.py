@@ -18,11 +18,12 @@ from msgspec import Struct
 from coordinator_server.kinds import GROUPS, SHARE_STATE, TRANSACTIONS, topic_of
 from coordinator_server.log.opening import input_bytes
 from coordinator_server.pipeline.errors import PipelineError
+from coordinator_server.pipeline.history.end_offset_rows import NO_ENDS, NewEnds
 from coordinator_server.pipeline.history.extract import Tables, tables_of
 from coordinator_server.pipeline.history.new_records import Gap, NewRecords
 from coordinator_server.pipeline.history.output import Output, TableFile
 from coordinator_server.pipeline.history.share_rows import share_tables
-from coordinator_server.pipeline.history.tables import SCHEMAS
+from coordinator_server.pipeline.history.tables import END_OFFSETS, SCHEMAS
 from coordinator_server.pipeline.history.transaction_tables import transaction_tables
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from coordinator_server.pipeline.locations import Url, make_parents, open_url, parse_location
@@ -62,8 +63,10 @@ class HistoryResult(Struct, frozen=True):
 Runner = Callable[[Sequence[HistoryTask], Progress], Iterable[tuple[TableFile, ...]]]
 
 
-def write_history(found: Sequence[NewRecords], output: Output, run: Runner, progress: Progress, task_count: int) -> HistoryResult:
-    """Read the new records and add their rows to the tables, all or none."""
+def write_history(
+    found: Sequence[NewRecords], output: Output, run: Runner, progress: Progress, task_count: int, ends: NewEnds = NO_ENDS
+) -> HistoryResult:
+    """Read the new records and add their rows, and those of new samples of ends, to the tables, all or none."""
     tasks = _divide(found, output, task_count)
     progress.start(len(tasks), sum(input_bytes(part.file.path) for each in found for part in each.parts))
     try:
@@ -71,7 +74,12 @@ def write_history(found: Sequence[NewRecords], output: Output, run: Runner, prog
     finally:
         progress.stop()
     positions = {each.name: each.to_offset for each in found}
-    if found:
+    if ends.to_ms:
+        positions[END_OFFSETS] = ends.to_ms
+        writer = _Writer(output.number, len(tasks), str(output.attempt), shard_group=0)
+        writer.add({END_OFFSETS: ends.rows})
+        files = (*files, *writer.finish())
+    if positions:
         output.add((*files, *_empty_files(output, {file.table for file in files})), positions)
     rows = {table: sum(file.rows for file in files if file.table == table) for table in SCHEMAS}
     return HistoryResult(rows, len(files), positions, tuple(each.gap for each in found if each.gap))
@@ -95,7 +103,7 @@ def work(task: HistoryTask) -> tuple[bytes, int]:
 
 def write_task(task: HistoryTask) -> tuple[tuple[TableFile, ...], int]:
     """Write the Parquet files of one task, in its attempt. Return them and the number of records."""
-    writer = _Writer(task)
+    writer = _Writer(task.run, task.number, task.attempt, task.shards[0].number // SHARDS_PER_GROUP)
     records = 0
     for count, tables in _tables_of(task.shards):
         records += count
@@ -136,13 +144,14 @@ def _divide(found: Sequence[NewRecords], output: Output, task_count: int) -> lis
 class _Writer:
     """Collects rows and writes a file per table, shard group and day."""
 
-    def __init__(self, task: HistoryTask) -> None:
-        self._task = task
-        # Its own directory: Spark may run the task again while a worker that it has given up is still writing.
-        self._part = f"{task.number}-{secrets.token_hex(8)}"
+    def __init__(self, run: int, number: int, attempt: str, shard_group: int) -> None:
+        self._name = f"{run:06d}-{number}"
+        self._attempt = attempt
+        # Its own directory: Spark may run a task again while a worker that it has given up is still writing.
+        self._part = f"{number}-{secrets.token_hex(8)}"
         self._files: list[TableFile] = []
         self._waiting: dict[str, list[pa.Table]] = {name: [] for name in SCHEMAS}
-        self._group = task.shards[0].number // SHARDS_PER_GROUP
+        self._group = shard_group
 
     def add(self, tables: Tables) -> None:
         for name, table in tables.items():
@@ -167,9 +176,9 @@ class _Writer:
         for day in pc.unique(days).to_pylist():
             rows = table.filter(pc.equal(days, pa.scalar(day, days.type)))
             folder = f"{name}/shard_group={self._group}/day={day.strftime(_DAY)}"
-            path = f"{folder}/{self._task.run:06d}-{self._task.number}-{len(self._files)}.parquet"
+            path = f"{folder}/{self._name}-{len(self._files)}.parquet"
             file = TableFile(name, path, rows.num_rows, self._part)
-            _write_or_say(rows, self._task.attempt, file)
+            _write_or_say(rows, self._attempt, file)
             self._files.append(file)
 
 

@@ -1,8 +1,8 @@
 """The tables and their columns. docs/history.md says what each column means; a test compares the two.
 
-Every row has the position of its record in the log (``shard``, ``log_offset``) and the time of its append (``time``). Times are UTC
-milliseconds. A value that the log does not have is null. The columns of ``WHO`` come from provenance headers; rows of one operation
-have the same values.
+Every row has the position of its record in the log (``shard``, ``log_offset``) and the time of its append (``time``), but for
+END_OFFSETS, which is not from the log. Times are UTC milliseconds. A value that the log does not have is null. The columns of
+``WHO`` come from provenance headers; rows of one operation have the same values.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ GROUPS: Final = pa.list_(pa.struct([("group_id", pa.string()), ("offsets", pa.in
 BATCHES: Final = pa.list_(
     pa.struct([("first_offset", pa.int64()), ("last_offset", pa.int64()), ("state", pa.string()), ("deliveries", pa.int32())])
 )
+
+END_OFFSETS: Final = "end_offsets"
+"""The table, and the key of its position among those of the shards: the time of the last sample, in ms."""
 
 SCHEMAS: Final[dict[str, pa.Schema]] = {
     "commits": pa.schema(
@@ -186,4 +189,5 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
             *WHO,
         ]
     ),
+    END_OFFSETS: pa.schema([("time", TIME), ("topic", pa.string()), ("partition", pa.int32()), ("end_offset", pa.int64())]),
 }

@@ -4,6 +4,8 @@ Every change of an offset is a record: a commit, a restore, a tombstone. Of thos
 current. A commit in a transaction counts if the next marker of its producer in the shard says ``committed``.
 Without a marker it is pending.
 
+The lag of a group in a partition is the end of the partition less its offset, from each change of one of the two to the next.
+
 Of a consumer group (KIP-848), every record about a member is a step of its reconciliation. A member waits while its last step says
 that partitions of its target are unreleased, and another member's last step still has them.
 """
@@ -28,6 +30,7 @@ class _Dialect(NamedTuple):
 CURRENT_OFFSETS: Final = "current_offsets"
 PENDING_OFFSETS: Final = "pending_offsets"
 WAITS: Final = "waits"
+LAG: Final = "lag"
 DUCKDB: Final = "duckdb"
 DIALECTS: Final = {
     DUCKDB: _Dialect("'{}/**/*.parquet'", "'", "timestamptz", "unnest({})"),
@@ -123,24 +126,65 @@ select shard, min(log_offset) as log_offset, min_by(time, log_offset) as since,
     group_id, member_id, member_epoch, topic, partition, topic_id, holder
 from pieces group by shard, group_id, member_id, member_epoch, topic, partition, topic_id, holder
 order by group_id, log_offset, member_id, topic_id, partition, holder"""
-VIEWS: Final = {CURRENT_OFFSETS: _CURRENT, PENDING_OFFSETS: _PENDING, WAITS: _WAITS}
+_LAG: Final = """\
+changes as (  -- of an offset: what is committed from then on; nothing after a deletion
+    select c.group_id, c.topic, c.partition, c.time, c.log_offset, c.offset as committed
+    from commits as c left join transactional as t on t.shard = c.shard and t.log_offset = c.log_offset
+    where c.producer_id is null or t.outcome = 'committed'
+    union all
+    select group_id, topic, partition, time, log_offset, null as committed from deletions where topic is not null
+),
+events as (
+    select *, null as end_offset, 1 as changes from changes
+    union all
+    select p.group_id, p.topic, p.partition, e.time, -1 as log_offset, null as committed, e.end_offset, 0 as changes
+    from end_offsets as e join (select distinct group_id, topic, partition from changes) as p
+    on p.topic = e.topic and p.partition = e.partition
+),
+counted_events as (
+    select *, sum(changes) over before as changes_before, count(end_offset) over before as ends_before
+    from events
+    window before as (partition by group_id, topic, partition order by time, log_offset rows unbounded preceding)
+),
+known as (
+    select group_id, topic, partition, time, log_offset,
+        max(committed) over (partition by group_id, topic, partition, changes_before) as committed,
+        max(end_offset) over (partition by group_id, topic, partition, ends_before) as end_offset
+    from counted_events
+)
+select group_id, topic, partition, time, committed as offset, end_offset, greatest(end_offset - committed, 0) as lag
+from known where committed is not null and end_offset is not null
+order by group_id, topic, partition, time, log_offset"""
+
+
+class _View(NamedTuple):
+    """The tables that a view reads, and its query over them."""
+
+    tables: tuple[str, ...]
+    query: str
+
+
+VIEWS: Final = {
+    CURRENT_OFFSETS: _View(_OF_OFFSETS, f"{_OUTCOMES},\n{_CURRENT}"),
+    PENDING_OFFSETS: _View(_OF_OFFSETS, f"{_OUTCOMES},\n{_PENDING}"),
+    WAITS: _View(("reconciliations",), _WAITS),
+    LAG: _View((*_OF_OFFSETS, "end_offsets"), f"{_OUTCOMES},\n{_LAG}"),
+}
 
 
 def view_sql(view: str, directory: str, dialect: str = DUCKDB, at: datetime | str | None = None) -> str:
     """Return the query of a view over the tables in a directory or URL.
 
-    ``view`` is ``current_offsets``, ``pending_offsets`` or ``waits``, ``dialect`` ``duckdb`` or ``spark``. With ``at`` only what
+    ``view`` is one of VIEWS, ``dialect`` ``duckdb`` or ``spark``. With ``at`` only what
     was appended until then is read; a time without a zone is UTC.
     """
     engine = DIALECTS[dialect]
     until = f" where time <= {engine.time} '{utc(at).isoformat(sep=' ', timespec='milliseconds')}'" if at is not None else ""
     where = directory.rstrip("/").replace(engine.quote, engine.quote * 2)
-    is_of_groups = view == WAITS
-    read = ("reconciliations",) if is_of_groups else _OF_OFFSETS
-    tables = [f"{name} as (select * from {engine.files.format(f'{where}/{name}')}{until})" for name in read]
+    tables, query = VIEWS[view]
+    read = [f"{name} as (select * from {engine.files.format(f'{where}/{name}')}{until})" for name in tables]
     unfolded = {"owned": engine.unfold.format("partitions"), "revoking": engine.unfold.format("revoking")}
-    steps = [VIEWS[view].format(**unfolded)] if is_of_groups else [_OUTCOMES, VIEWS[view]]
-    return "with " + ",\n".join([*tables, *steps]) + "\n"
+    return "with " + ",\n".join([*read, query.format(**unfolded)]) + "\n"
 
 
 def utc(at: datetime | str) -> datetime:

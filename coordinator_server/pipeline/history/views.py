@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.history.tables import SCHEMAS, TIME
+from coordinator_server.pipeline.history.lag_rows import LAG_SCHEMA, lag_of
+from coordinator_server.pipeline.history.tables import END_OFFSETS, SCHEMAS, TIME
 from coordinator_server.pipeline.history.view_sql import utc
 from coordinator_server.pipeline.history.waits import WAITS_SCHEMA, of_reconciliations
 from coordinator_server.pipeline.locations import Url, open_url, parse_location
@@ -30,6 +31,7 @@ Ints = NDArray[np.int64]
 Tables = dict[str, pa.Table]
 
 _OFFSET: Final = ["group_id", "topic", "partition"]
+_CHANGE: Final = [*_OFFSET, "time", "log_offset"]
 _OF_OFFSETS: Final = ("commits", "deletions", "markers")
 _SHARD_GROUP: Final = "shard_group="
 # A shard and a position in it as one number: a shard has far fewer than 2**48 records.
@@ -64,6 +66,20 @@ def waits(directory: str | Path, at: datetime | str | None = None) -> pa.Table:
     return pa.concat_tables([WAITS_SCHEMA.empty_table(), *found]).sort_by([(name, "ascending") for name in order])
 
 
+def lag(directory: str | Path, at: datetime | str | None = None) -> pa.Table:
+    """Return how far groups were behind: one row for each change of an offset, or of an end that was sampled while it was there.
+
+    Parameters and errors are those of ``current_offsets``.
+    """
+    ends = _read_all(directory, END_OFFSETS, at)
+    found = [
+        lag_of(_counting(tables).select([*_CHANGE, "offset"]), _deleted_offsets(tables).select(_CHANGE), ends)
+        for tables in _shard_groups(directory, at, _OF_OFFSETS)
+    ]
+    # Rows of one time stay in their order.
+    return pa.concat_tables([LAG_SCHEMA.empty_table(), *found]).sort_by([(name, "ascending") for name in (*_OFFSET, "time")])
+
+
 def _view(directory: str | Path, at: datetime | str | None, rows_of: Callable[[Tables], pa.Table]) -> pa.Table:
     return pa.concat_tables(
         [SCHEMAS["commits"].empty_table(), *(rows_of(tables) for tables in _shard_groups(directory, at, _OF_OFFSETS))]
@@ -71,13 +87,24 @@ def _view(directory: str | Path, at: datetime | str | None, rows_of: Callable[[T
 
 
 def _shard_groups(directory: str | Path, at: datetime | str | None, wanted: Sequence[str]) -> Iterator[Tables]:
+    files, root = _tables_in(directory)
+    found = files.get_file_info(FileSelector(f"{root}/{wanted[0]}", allow_not_found=True))
+    for name in sorted(each.base_name for each in found if each.base_name.startswith(_SHARD_GROUP)):
+        yield {table: _read(files, f"{root}/{table}/{name}", table, at) for table in wanted}
+
+
+def _read_all(directory: str | Path, table: str, at: datetime | str | None) -> pa.Table:
+    files, root = _tables_in(directory)
+    return _read(files, f"{root}/{table}", table, at)
+
+
+def _tables_in(directory: str | Path) -> tuple[FileSystem, str]:
+    """Return the file system of the tables, and the path in it. Raises CannotRun."""
     where = parse_location(str(directory))
     files, root = open_url(where) if isinstance(where, Url) else (LocalFileSystem(), str(where.absolute()))
     if files.get_file_info(root).type != FileType.Directory:
         raise CannotRun(f"{where} has no history: check the directory, or write it with coordinator-server history --out")
-    found = files.get_file_info(FileSelector(f"{root}/{wanted[0]}", allow_not_found=True))
-    for name in sorted(each.base_name for each in found if each.base_name.startswith(_SHARD_GROUP)):
-        yield {table: _read(files, f"{root}/{table}/{name}", table, at) for table in wanted}
+    return files, root
 
 
 def _read(files: FileSystem, folder: str, table: str, at: datetime | str | None) -> pa.Table:
@@ -90,9 +117,8 @@ def _read(files: FileSystem, folder: str, table: str, at: datetime | str | None)
 
 def _current(tables: Tables) -> pa.Table:
     commits = tables["commits"]
-    counts = pa.array(np.isin(_states(commits, tables["markers"]), (_PLAIN, _COMMITTED)))
     columns = [*_OFFSET, "shard", "log_offset"]
-    changes = pa.concat_tables([commits.filter(counts).select(columns), _deleted_offsets(tables).select(columns)])
+    changes = pa.concat_tables([_counting(tables).select(columns), _deleted_offsets(tables).select(columns)])
     newest = changes.group_by([*_OFFSET, "shard"]).aggregate([("log_offset", "max")])
     return _at_positions(commits, newest["shard"], newest["log_offset_max"])
 
@@ -106,6 +132,12 @@ def _pending(tables: Tables) -> pa.Table:
     is_left = pc.less(pc.fill_null(found["deleted"], -1), found["log_offset_max"])
     found = found.filter(is_left)
     return _at_positions(commits, found["shard"], found["log_offset_max"])
+
+
+def _counting(tables: Tables) -> pa.Table:
+    """Return the commits that count: plain ones, and those of transactions that were committed."""
+    commits = tables["commits"]
+    return commits.filter(pa.array(np.isin(_states(commits, tables["markers"]), (_PLAIN, _COMMITTED))))
 
 
 def _deleted_offsets(tables: Tables) -> pa.Table:
