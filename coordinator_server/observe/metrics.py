@@ -1,7 +1,8 @@
 """The metrics of a cluster that is followed, with the names that users of lag exporters have in their dashboards and alerts.
 
     kminion_kafka_consumer_group_…      those of kminion, with its labels
-    kafka_consumergroup_group_…         those of kafka-lag-exporter, with its labels
+    kafka_consumergroup_group_…,
+    kafka_partition_latest_offset       those of kafka-lag-exporter, with its labels
     coordinator_observed_…              what neither has: verdicts, rebalances, and how old all of this is
 
 All are of one moment of the index. Their number is bounded: partitions are there of the groups that are furthest behind, up to a
@@ -102,18 +103,17 @@ def _of_kminion(found: Observed) -> Iterator[Metric]:
         labels,
         ((*names, each.lag) for each, names in known if each.lag is not None),
     )
-    by_topic = [(key, list(of)) for key, of in groupby(found.partitions, key=attrgetter("group", "topic"))]
     yield _gauge(
         f"{prefix}topic_lag",
         "Records of the topic that the group has not read.",
         labels[:2],
-        ((*key, sum(each.lag or 0 for each in of)) for key, of in by_topic if any(each.lag is not None for each in of)),
+        ((*key, lag) for key, lag in _lags_of_topics(found)),
     )
     yield _gauge(
         f"{prefix}topic_offset_sum",
         "Committed offsets of the group, summed over the partitions of the topic.",
         labels[:2],
-        ((*key, sum(each.offset for each in of)) for key, of in by_topic),
+        ((*key, sum(each.offset for each in of)) for key, of in groupby(found.partitions, key=attrgetter("group", "topic"))),
     )
 
 
@@ -154,6 +154,26 @@ def _of_lag_exporter(found: Observed) -> Iterator[Metric]:
         of_group[:2],
         ((cluster, each.group, each.lag) for each in found.lags if each.lag is not None),
     )
+    yield _gauge(
+        f"{_LAG_EXPORTER}topic_sum_lag",
+        "Records of the topic that the group has not read.",
+        (*of_group[:2], "topic"),
+        ((cluster, *key, lag) for key, lag in _lags_of_topics(found)),
+    )
+    ends = {(each.topic, str(each.partition)): each.end_offset for each in found.partitions if each.end_offset is not None}
+    yield _gauge(
+        "kafka_partition_latest_offset",
+        "The end of a partition that a group has committed an offset of.",
+        ("cluster_name", "topic", "partition"),
+        ((cluster, *key, end) for key, end in ends.items()),
+    )
+
+
+def _lags_of_topics(found: Observed) -> Iterator[tuple[tuple[str, str], int]]:
+    """Yield the lag of each group in each topic of which it is known."""
+    for key, of in groupby(found.partitions, key=attrgetter("group", "topic")):
+        if known := [each.lag for each in of if each.lag is not None]:
+            yield key, sum(known)
 
 
 def _ours(found: Observed, now_ms: int) -> Iterator[Metric]:

@@ -46,6 +46,8 @@ def test_a_scrape_says_the_same_in_both_vocabularies(data: Path) -> None:
         for (group, partition, topic), lag in found["kminion_kafka_consumer_group_topic_partition_lag"].items()
     }
     assert found["kafka_consumergroup_group_sum_lag"] == {(CLUSTER, group): lag for (group, _), lag in of_topic.items()}
+    assert found["kafka_consumergroup_group_topic_sum_lag"] == {(CLUSTER, *key): lag for key, lag in of_topic.items()}
+    assert found["kafka_partition_latest_offset"] == {(CLUSTER, "0", "orders"): 1400, (CLUSTER, "1", "orders"): 2100}
     assert found["kafka_consumergroup_group_max_lag"] == {
         (CLUSTER, group, "false"): max(lag_of(found, group)) for group in ("steady", "stopped")
     }
