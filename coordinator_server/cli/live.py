@@ -15,18 +15,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from coordinator_server.cli.answers import Answer, Row, cell
 from coordinator_server.cli.commit_counts import CommitCounts
 from coordinator_server.cli.diagnosis.cluster import LOADING, SERVING, SETTLED, Seen, see_servers
 from coordinator_server.cli.diagnosis.nodes import summary
+from coordinator_server.cli.observed_directory import is_observed
 from coordinator_server.cli.output import counted
 from coordinator_server.cli.table import columns
+from coordinator_server.cli.times import shown
 from coordinator_server.client.admin.cluster import Cluster
 from coordinator_server.client.admin.groups import SHARE, Description, Listed, describe_groups, list_groups
 from coordinator_server.client.errors import Refused
+from coordinator_server.log.opening import identity_of
 from protocol.printable import printable
+
+if TYPE_CHECKING:
+    from coordinator_server.pipeline.lag.lags import GroupLag
 
 ENTER: Final = "\x1b[?1049h\x1b[?25l"
 LEAVE: Final = "\x1b[?25h\x1b[?1049l"
@@ -40,7 +46,8 @@ _QUIT: Final = frozenset(b"qQ")
 class Picture:
     """A cluster at a moment.
 
-    ``commits`` has the commits of groups since the picture before; ``refused`` is None if no server was asked.
+    ``commits`` has the commits of groups since the picture before; ``refused`` is None if no server was asked, ``lags`` is None
+    without a directory that follows the cluster.
     """
 
     at_s: float
@@ -54,6 +61,7 @@ class Picture:
     """The commits that each group has refused since the server's start, by error."""
     nodes: str = ""
     """A line about the nodes of a store, if the server that was asked is one of them."""
+    lags: Mapping[str, GroupLag] | None = None
 
 
 async def watch(cluster: Cluster, options: argparse.Namespace) -> Answer:
@@ -103,15 +111,17 @@ class View:
         rest = [each for each in self._named if each in known] if self._named else [each.group_id for each in listed]
         chosen = list(dict.fromkeys([*unsettled, *rest]))[: self._most]
         groups = await describe_groups(self._cluster, chosen)
-        shown = {each: groups[each] for each in chosen if each in groups}
+        described = {each: groups[each] for each in chosen if each in groups}
         notes: list[str] = []
         try:
-            commits = await self._counts.since_last([each.group_id for each in shown.values() if each.type != SHARE])
+            commits = await self._counts.since_last([each.group_id for each in described.values() if each.type != SHARE])
         except Refused as refused:
             commits = {}
             notes.append(f"commits are not counted: {refused}")
+        if self._data_dir is not None and is_observed(self._data_dir):
+            return Picture(time.monotonic(), servers, listed, described, commits, notes, lags=_lags(self._data_dir, notes))
         refused_commits = self._refused(notes)
-        return Picture(time.monotonic(), servers, listed, shown, commits, notes, refused_commits, self._nodes())
+        return Picture(time.monotonic(), servers, listed, described, commits, notes, refused_commits, self._nodes())
 
     def _refused(self, notes: list[str]) -> Mapping[str, Mapping[str, int]] | None:
         answer = self._asked("refused-commits", "refused commits", notes)
@@ -139,6 +149,23 @@ class View:
         return answer
 
 
+def _lags(data_dir: Path, notes: list[str]) -> Mapping[str, GroupLag]:
+    """Return the lags of groups, as the index of a directory that follows a cluster has them, and note as of when."""
+    from coordinator_server.pipeline.index.database import NoIndex
+    from coordinator_server.pipeline.index.feed import DIRECTORY
+    from coordinator_server.pipeline.index.snapshot import snapshot
+    from coordinator_server.pipeline.index.tables.lags import indexed_group_lags, last_sample_ms
+
+    try:
+        with snapshot(data_dir / DIRECTORY, identity_of(data_dir).cluster_id) as index:
+            as_of_ms = last_sample_ms(index.database)
+            notes.append("no end offset was sampled yet" if as_of_ms < 0 else f"lags are as of {shown(as_of_ms)}")
+            return {each.group: each for each in indexed_group_lags(index.database)}
+    except NoIndex:
+        notes.append("lags are not shown: observe keeps their index with --page or --metrics, or make it with index")
+        return {}
+
+
 def rows_of(picture: Picture, before: Picture | None) -> list[Row]:
     """Return a row for each group that is shown. Without an earlier picture nothing is known of its speed."""
     return [
@@ -152,8 +179,13 @@ def rows_of(picture: Picture, before: Picture | None) -> list[Row]:
             "commits_per_s": _speed(group_id, picture, before),
         }
         | ({} if picture.refused is None else {"refused": dict(picture.refused.get(group_id, {}))})
+        | ({} if picture.lags is None else _lag_of(picture.lags.get(group_id)))
         for group_id, group in picture.groups.items()
     ]
+
+
+def _lag_of(found: GroupLag | None) -> dict[str, object]:
+    return {"lag": found and found.lag, "lag_s": found and found.lag_s, "verdict": found and str(found.verdict)}
 
 
 def _speed(group_id: str, picture: Picture, before: Picture | None) -> float | None:

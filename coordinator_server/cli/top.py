@@ -3,7 +3,8 @@
 Groups that are not settled come first, then those that are named, or the first ones. Of each it shows who
 is a member and how many commits per second it makes, counted in the log of groups (with an authorizer the
 user needs READ of the topic __consumer_offsets); with --data-dir also the commits that it has refused
-since the server's start, and the nodes of its store, if it is one of several. On a terminal the screen is
+since the server's start, and the nodes of its store, if it is one of several; with that of a directory
+that follows the cluster (observe) the lag of each group. On a terminal the screen is
 drawn again every --interval; q or ctrl-C ends it. Elsewhere it prints one picture, after the first
 --interval, and ends.
 """
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--data-dir",
         type=local_dir,
         metavar="DIR",
-        help="also show the commits that the server on this directory has refused, and its cluster",
+        help="also show the commits that the server on this directory has refused, and its cluster; or lags, if it follows one",
     )
     add_cluster_arguments(parser)
 

@@ -8,6 +8,8 @@ from dataclasses import replace
 from coordinator_server.cli.diagnosis.cluster import Seen
 from coordinator_server.cli.live import HOME, REST_OF_LINE, REST_OF_SCREEN, Picture, drawn, heading, rows_of
 from coordinator_server.client.admin.groups import Description, Listed
+from coordinator_server.pipeline.lag.lags import GroupLag
+from coordinator_server.pipeline.lag.verdicts import Verdict
 
 SERVER = Seen(1, "h:9092", "serving", 1.5, True, None)
 
@@ -33,6 +35,16 @@ def test_refused_commits_are_shown_where_the_server_was_asked() -> None:
     [none] = rows_of(picture(1, refused={}), None)
 
     assert (row["refused"], none["refused"]) == ({"ILLEGAL_GENERATION": 3}, {})
+
+
+def test_lags_are_shown_of_a_directory_that_follows() -> None:
+    """Of a group that has committed nothing they are unknown."""
+    lag = GroupLag("g", 2, 40, 1.5, Verdict.WARN, "orders-0 WARN: …")
+    [row] = rows_of(replace(picture(1), lags={"g": lag}), None)
+    [none] = rows_of(replace(picture(1), lags={}), None)
+
+    assert {name: row[name] for name in ("lag", "lag_s", "verdict")} == {"lag": 40, "lag_s": 1.5, "verdict": "WARN"}
+    assert {name: none[name] for name in ("lag", "lag_s", "verdict")} == dict.fromkeys(("lag", "lag_s", "verdict"))
 
 
 def test_the_heading_has_the_notes() -> None:
