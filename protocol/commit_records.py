@@ -68,12 +68,10 @@ class CommitLayout:
 
         The first has the offset delta ``delta``, and ``headers``.
         """
-        end = delta + len(partitions)
-        fronts = FRONTS[delta:end] if end <= len(FRONTS) else tuple([front(each) for each in range(delta, end)])
+        fronts = _fronts(delta, len(partitions))
         width = len(fronts[0])
         if width < len(fronts[-1]):
-            # The size of the offset delta changes within these records: split them there.
-            cut = next(place for place, each in enumerate(fronts) if len(each) > width)
+            cut = _end_of_width(fronts)
             fewer = self.encode_partitions(delta, partitions[:cut], timestamp_ms, headers)
             return fewer + self.encode_partitions(delta + cut, partitions[cut:], timestamp_ms)
         tail = TAIL.pack(EMPTY, timestamp_ms) + self.tags
@@ -84,6 +82,18 @@ class CommitLayout:
             for place, one in enumerate(partitions)
         ]
         return _joined(records, self.size - 2 + width, headers)
+
+    def encode_tombstones(self, delta: int, partitions: Sequence[int], headers: bytes = NO_HEADERS) -> bytes:
+        """Return the records that delete the offsets of partitions. The first has the offset delta ``delta``, and ``headers``."""
+        fronts = _fronts(delta, len(partitions))
+        width = len(fronts[0])
+        if width < len(fronts[-1]):
+            cut = _end_of_width(fronts)
+            fewer = self.encode_tombstones(delta, partitions[:cut], headers)
+            return fewer + self.encode_tombstones(delta + cut, partitions[cut:])
+        prefix, pack = self.prefix, _PARTITION.pack
+        records = [b"%b%b%b\1" % (fronts[place], prefix, pack(partition)) for place, partition in enumerate(partitions)]
+        return _joined(records, width + len(prefix) + PARTITION_SIZE + 1, headers)
 
     def metadata_bytes(self, metadata: Sequence[bytes]) -> int:
         """Return an upper bound of the additional bytes, besides ``record_bytes`` each, of records with this metadata."""
@@ -126,7 +136,25 @@ class CommitLayout:
 
 def front(delta: int) -> bytes:
     """Return attributes, timestamp delta and offset delta."""
-    return FRONTS[delta] if delta < len(FRONTS) else b"\0\0" + varint(delta)
+    if delta < len(FRONTS):
+        return FRONTS[delta]
+    bits = delta << 1
+    if bits < 1 << 14:
+        return bytes((0, 0, bits & 0x7F | 0x80, bits >> 7))
+    if bits < 1 << 21:
+        return bytes((0, 0, bits & 0x7F | 0x80, bits >> 7 & 0x7F | 0x80, bits >> 14))
+    return b"\0\0" + varint(delta)
+
+
+def _fronts(delta: int, count: int) -> tuple[bytes, ...]:
+    """Return ``front`` for that many records from ``delta`` on."""
+    end = delta + count
+    return FRONTS[delta:end] if end <= len(FRONTS) else tuple([front(each) for each in range(delta, end)])
+
+
+def _end_of_width(fronts: Sequence[bytes]) -> int:
+    """Return where the size of the offset delta changes: records are split there."""
+    return next(place for place, each in enumerate(fronts) if len(each) > len(fronts[0]))
 
 
 @lru_cache(maxsize=256)

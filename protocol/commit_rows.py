@@ -25,6 +25,11 @@ def offsets_of(rows: bytes) -> Iterator[tuple[int, int, int]]:
     return _ROW.iter_unpack(rows)
 
 
+def row_of(partition: int, offset: int, epoch: int) -> bytes:
+    """Return a row, whose last two bytes are 0."""
+    return _ROW.pack(partition, offset, epoch)
+
+
 class Partitions:
     """The partitions of a topic's rows, in order. Equal partitions share one cached object."""
 

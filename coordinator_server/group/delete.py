@@ -11,10 +11,13 @@ from msgspec.structs import replace
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.share.group_deletion import StatesOfGroups, Then
 from coordinator_server.group.why import Why
+from coordinator_server.machine.block import BlockSequence, RecordBlock
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, Deferred, Reply
-from coordinator_server.offsets.delete import LEAST_TOMBSTONE_BYTES, delete_all, delete_offsets
+from coordinator_server.offsets.block import Tombstones
+from coordinator_server.offsets.delete import LEAST_TOMBSTONE_BYTES, delete_offsets, positions_of
+from coordinator_server.offsets.store import TopicPartition
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.delete_groups import DeletableGroupResult
@@ -92,7 +95,8 @@ def _delete(
     A group whose tombstones cannot fit into a batch is refused before they are made.
     """
     results: list[DeletableGroupResult] = []
-    records: list[CoordinatorRecord] = []
+    blocks: list[RecordBlock] = []
+    ends: list[CoordinatorRecord] = []
     deleted: list[str] = []
     for group_id in group_ids:
         group_type = groups.type_of(group_id)
@@ -106,9 +110,16 @@ def _delete(
             results.append(DeletableGroupResult(group_id, problem.error))
             continue
         results.append(DeletableGroupResult(group_id, ErrorCode.NONE))
-        records += [*delete_all(groups.offsets, groups.pending, group_id), *group_type.tombstones(group_id)]
+        blocks += tombstones(groups, group_id, positions_of(groups.offsets, groups.pending, group_id))
+        ends += group_type.tombstones(group_id)
         deleted.append(group_id)
+    records = BlockSequence([*blocks, groups.block_of(ends)]) if ends else ()
     return CoordinatorResult(results, records, groups.ending(deleted), attribution=because(Reason(Why.GROUP_DELETED)))
+
+
+def tombstones(groups: Groups, group_id: str, positions: Sequence[TopicPartition]) -> list[RecordBlock]:
+    """Return the deletion of these offsets, or nothing if there are none."""
+    return [Tombstones(groups.offsets, group_id, positions)] if positions else []
 
 
 def delete_group_offsets(groups: Groups, request: OffsetDeleteRequest) -> CoordinatorResult[OffsetDeleteResponse]:
@@ -120,7 +131,10 @@ def delete_group_offsets(groups: Groups, request: OffsetDeleteRequest) -> Coordi
     group_type = groups.type_of(group_id)
     group_type.admit_offset_delete(group_id)
     is_subscribed = partial(group_type.is_subscribed_to, group_id)
-    response, records = delete_offsets(groups.offsets, groups.pending, request, is_subscribed)
-    if records and len(records) == groups.offsets_of(group_id):
-        records += group_type.outliving_records(group_id)
+    response, doomed = delete_offsets(groups.offsets, groups.pending, request, is_subscribed)
+    blocks = tombstones(groups, group_id, doomed)
+    if doomed and len(doomed) == groups.offsets_of(group_id):
+        outliving = group_type.outliving_records(group_id)
+        blocks += [groups.block_of(outliving)] if outliving else []
+    records = BlockSequence(blocks) if blocks else ()
     return CoordinatorResult(response, records, attribution=because(Reason(Why.OFFSETS_DELETED)))

@@ -69,3 +69,14 @@ def list_groups(groups: Groups, committed_offset: int, group_ids: Iterable[str],
         if listed is not None and wanted.has(listed):
             found.append(listed)
     return found
+
+
+def generation(groups: Groups, group_id: str) -> tuple[int, int]:
+    """Return the generation of a group, or its epoch, and the number of its members; zeros if it has none."""
+    living, stored = groups.classic.living(group_id), groups.classic.stored.get(group_id)
+    if living is not None:
+        return living.generation_id, len(living.members)
+    if stored is not None:
+        return stored.value.generation, len(stored.value.members)
+    newer = groups.consumer.by_id.get(group_id) or groups.share.by_id.get(group_id) or groups.streams.by_id.get(group_id)
+    return (0, 0) if newer is None else (newer.group_epoch, len(newer.members))

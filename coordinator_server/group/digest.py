@@ -20,7 +20,7 @@ from coordinator_server.group.registry import Groups
 from coordinator_server.machine.digest import StateDigest, digest_text
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.digest import offsets_digest
-from coordinator_server.offsets.store import OffsetAndMetadata, TopicPartition
+from coordinator_server.offsets.store import GroupOffsets, OffsetAndMetadata, TopicPartition
 
 _MANY_OFFSETS: Final = 5_000
 
@@ -96,8 +96,9 @@ class GroupDigests:
             self._is_asked = True
             self._changed.update(self._groups.ids_at(committed_offset))
             self._registry.on_committed = self._note
-            # A group read from the checkpoint has a new container, whose changes are not tracked yet.
+            # A group that no longer rests has a new container, whose changes are not tracked yet.
             self._groups.offsets.on_entered = self._changed.add
+            self._groups.offsets.on_rested = self._release
         changed = self._changed
         while changed or self._large is not None:
             if max_items <= 0:
@@ -153,6 +154,12 @@ class GroupDigests:
         self._total += digest - self._known.pop(group_id, 0)
         if count:
             self._known[group_id] = digest
+
+    def _release(self, group_id: str, offsets: GroupOffsets) -> None:
+        """Forget the containers of offsets that come to rest. The digest stays the same; the next change tracks the group anew."""
+        for container in offsets.containers:
+            if self._owners.pop(container, None) is not None:
+                self._containers[group_id] = [each for each in self._containers[group_id] if each is not container]
 
     def _track(self, group_id: str, committed_offset: int) -> None:
         """Mark the group when one of its present containers changes."""

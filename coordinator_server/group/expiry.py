@@ -11,9 +11,9 @@
 An offset with a pending change in an open transaction does not expire. OffsetCommit versions 2-4 may set an expiry time, which
 takes precedence. A group without members is deleted with its last offset, or if it has none.
 
-A pass checks every group of the shard, in bounded steps. A step may end within a group: the group may change before the next one,
-which reads it again (``pass_step.py``). Time is the wall clock, limited to the speed of the monotonic clock:
-a jump of the wall clock in either direction never makes an offset expire early.
+A pass checks every group of the shard, in bounded steps, and lets those rest that are idle (``rest.py``). A step may end within a
+group: the group may change before the next one, which reads it again (``pass_step.py``). Time is the wall clock, limited to the
+speed of the monotonic clock: a jump of the wall clock in either direction never makes an offset expire early.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any, Final, NamedTuple
 from coordinator_server.group.group_type import ExpiryRule, GroupContext
 from coordinator_server.group.pass_step import PassStep
 from coordinator_server.group.registry import Groups
+from coordinator_server.group.rest import rest_if_idle
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
@@ -158,15 +159,15 @@ class OffsetExpiry:
         return CoordinatorResult(None, step.records, on_append, attribution=why)
 
     def _enter(self, group_id: str, step: PassStep, now_ms: int) -> _Visit | None:
-        """Return the visit of a group, or None if it can have no expired offset."""
-        bound_ms = self._was_earliest_ms.get(group_id, 0)
-        if bound_ms <= now_ms:
-            bound_ms = self._bound(group_id)
-        if bound_ms > now_ms:
+        """Let the group rest if it is idle. Return its visit, or None if it can have no expired offset."""
+        step.looks -= rest_if_idle(self._groups, group_id, now_ms, self._context.config.offsets_retention_check_interval_ms)
+        if self._bound(group_id) <= now_ms:
+            bound_ms = self._was_earliest_ms.get(group_id, 0)
+            if bound_ms <= now_ms:
+                return _Visit(OffsetCursor(group_id))
             self._earliest_ms[group_id] = bound_ms
-            step.looks -= 1
-            return None
-        return _Visit(OffsetCursor(group_id))
+        step.looks -= 1
+        return None
 
     def _go_on(self, visit: _Visit, step: PassStep, now_ms: int) -> None:
         """Check the next offsets of the group. After the last one, delete the group or note its bound."""
@@ -203,7 +204,7 @@ class OffsetExpiry:
         return is_expired
 
     def _bound(self, group_id: str) -> int:
-        """Return the earliest possible expiry of a checkpointed simple group, from the checkpoint's index; 0 if unknown."""
+        """Return the earliest possible expiry of a resting simple group, without reading its offsets; 0 if unknown."""
         groups = self._groups
         if not groups.classic.is_at_rest(group_id):
             return 0

@@ -72,11 +72,11 @@ def fetch_plain(groups: Groups, committed_offset: int, request: PlainFetch) -> A
         return None
     offsets = store.by_group.get(group_id)
     if offsets is None:
-        # The group has no offsets, or they rest in a checkpoint.
+        # The group has no offsets, or they rest.
         if not store.is_as_of(group_id, committed_offset) or store.unprepared(group_id) > MANY_UNPREPARED:
             return None
         return Answered(fetch_rows(store.of_group_at(group_id, LATEST), group_id, topics, version), None)
-    if not offsets.is_as_of(committed_offset) or offsets.row_count() > MANY_UNPREPARED:
+    if not offsets.is_as_of(committed_offset) or offsets.unprepared() > MANY_UNPREPARED:
         return None
     answer = fetch_rows(offsets, group_id, topics, version)
     return Answered(answer, partial(_is_same, groups, request, offsets, offsets.changes))

@@ -7,7 +7,7 @@ regardless of the order of the records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -18,9 +18,11 @@ from coordinator_server.group.group_type import GroupContext, GroupType, Replay,
 from coordinator_server.group.share.type import ShareType
 from coordinator_server.group.streams.type import StreamsType
 from coordinator_server.group.types import CLASSIC, CONSUMER, GROUP_TYPES, SHARE, STREAMS
+from coordinator_server.machine.block import EncodedRecords, RecordBlock
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
 from protocol.messages.group_records import LegacyOffsetCommitKey, OffsetCommitKey
@@ -82,14 +84,11 @@ class Groups:
     def ids(self) -> Iterator[str]:
         """Yield every group in the latest state, committed or not. Groups may change meanwhile, so that a pass can go in steps.
 
-        A group that exists all the time is yielded at least once. The order is that in which groups move between the tables.
+        A group that exists all the time is yielded once.
         """
-        yield from self.offsets.resting_groups()
-        yield from list(self.offsets.by_group)
-        for table in (self.classic.stored, self.others):
-            for group_id in list(table):
-                if group_id not in self.offsets:
-                    yield group_id
+        tables = [list(table) for table in (self.classic.stored, self.others, self.offsets.by_group)]
+        known = _each_once(chain(*tables, self.offsets.resting_groups()))
+        return (each for each in known if each in self.offsets or each in self.classic.stored or each in self.others)
 
     def ids_at(self, committed_offset: int) -> set[str]:
         """Return every group that existed as of ``committed_offset``."""
@@ -104,7 +103,7 @@ class Groups:
 
     def count(self) -> int:
         """Return an upper bound of the number of groups."""
-        return sum(len(table) for table in self.tables) + self.offsets.checkpoint_count()
+        return sum(len(table) for table in self.tables) + self.offsets.resting_count()
 
     def counts(self) -> dict[str, int]:
         """Return the number of groups of each type, committed or not. Groups that have offsets only are not counted."""
@@ -113,7 +112,7 @@ class Groups:
     def candidates_at(self, committed_offset: int) -> Iterator[str]:
         """Return, each once, the groups that may have existed as of ``committed_offset``. Groups may change meanwhile."""
         copies = [table.keys_at(committed_offset) for table in self.tables]
-        return _each_once(chain(*copies, self.offsets.checkpoint_groups()))
+        return _each_once(chain(*copies, self.offsets.resting_groups()))
 
     @property
     def tables(self) -> list[TimelineDict[str, Any]]:
@@ -141,6 +140,18 @@ class Groups:
             for key_type, replay in group_type.replay.items():
                 table[key_type] = replay if name == CLASSIC else partial(self._replay_other, group_type, replay)
         return table
+
+    def block_of(self, records: Sequence[CoordinatorRecord]) -> RecordBlock:
+        """Return records as a block, to be part of a sequence of blocks."""
+        table = self.replay_table()
+
+        def keep(offset: int, key: bytes, value: bytes | None) -> None:
+            record = GROUP_SERDE.decode(key, value)
+            assert record is not None
+            table[type(record.key)](offset, record.key, record.value)
+
+        encoded = [(GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)) for record in records]
+        return EncodedRecords(encoded, GROUP_SERDE.decode, keep)
 
     def _replay_other(self, group_type: GroupType, replay: Replay, offset: int, key: Any, value: Message | None) -> None:
         replay(offset, key, value)

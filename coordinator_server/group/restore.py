@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+
 from msgspec import Struct
 
+from coordinator_server.group.delete import tombstones
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
+from coordinator_server.machine.block import BlockSequence, RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.machine.timeline import LATEST
-from coordinator_server.offsets.delete import tombstone
-from protocol.commit_records import VALUE_VERSION
-from protocol.coordinator_records import CoordinatorRecord
+from coordinator_server.offsets.block import CommitBlock
+from coordinator_server.offsets.commit_topic import DecodedTopic
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID
-from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.messages.offset_commit import OffsetCommitRequestPartition
 
 
 class RestoredOffset(Struct):
@@ -55,7 +59,7 @@ def restore_offsets(groups: Groups, request: Restore, now_ms: int) -> Coordinato
         raise CoordinatorError(ErrorCode.UNSTABLE_OFFSET_COMMIT, f"group {group_id} has transactions that have not ended")
     found = groups.offsets.of_group_at(group_id, LATEST)
     present = {} if found is None else dict(found.items())
-    records: list[CoordinatorRecord] = []
+    changed: list[RestoredOffset] = []
     wanted = set()
     for each in request.offsets:
         wanted.add((each.topic, each.partition))
@@ -65,9 +69,23 @@ def restore_offsets(groups: Groups, request: Restore, now_ms: int) -> Coordinato
             each.leader_epoch,
             each.metadata,
         ):
-            value = OffsetCommitValue(each.offset, each.leader_epoch, each.metadata, now_ms, -1, each.topic_id)
-            records.append(CoordinatorRecord(OffsetCommitKey(group_id, each.topic, each.partition), value, VALUE_VERSION))
-    written = len(records)
-    records += [tombstone(group_id, *position) for position in present if position not in wanted]
+            changed.append(each)
+    doomed = [position for position in present if position not in wanted]
+    blocks = [*_commits(groups, group_id, changed, now_ms), *tombstones(groups, group_id, doomed)]
     reason = Reason(Why.OFFSETS_RESTORED, said=request.as_of)
-    return CoordinatorResult(Restored(written, len(records) - written), records, attribution=because(reason))
+    records = BlockSequence(blocks) if blocks else ()
+    return CoordinatorResult(Restored(len(changed), len(doomed)), records, attribution=because(reason))
+
+
+def _commits(groups: Groups, group_id: str, offsets: Sequence[RestoredOffset], now_ms: int) -> list[RecordBlock]:
+    """Return the records of these offsets, in order, or nothing if there are none."""
+    topics: list[DecodedTopic] = []
+    rows: list[list[OffsetCommitRequestPartition]] = []
+    for (name, topic_id), run in groupby(offsets, key=lambda each: (each.topic, each.topic_id)):
+        partitions = [OffsetCommitRequestPartition(each.partition, each.offset, each.leader_epoch, each.metadata) for each in run]
+        topic = DecodedTopic(group_id, name, topic_id, len(partitions))
+        if any(each.committed_metadata for each in partitions):
+            topic.add_metadata(partitions)
+        topics.append(topic)
+        rows.append(partitions)
+    return [CommitBlock(groups.offsets, group_id, now_ms, topics, rows)] if topics else []

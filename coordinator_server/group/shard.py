@@ -306,12 +306,7 @@ class GroupShard:
 
     def generation(self, committed_offset: int, group_id: str) -> tuple[int, int]:
         """Return the generation of a group, or its epoch, and the number of its members; zeros if it has none."""
-        living = self.groups.classic.living(group_id)
-        if living is not None:
-            return living.generation_id, len(living.members)
-        groups = self.groups
-        newer = groups.consumer.by_id.get(group_id) or groups.share.by_id.get(group_id) or groups.streams.by_id.get(group_id)
-        return (0, 0) if newer is None else (newer.group_epoch, len(newer.members))
+        return describe.generation(self.groups, group_id)
 
     def holdups(self, committed_offset: int, group_ids: Iterable[str]) -> list[Holdup]:
         """Return what groups wait for in their present state; nothing for those that are settled."""

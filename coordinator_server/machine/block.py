@@ -49,8 +49,8 @@ class RecordBlock:
 
 EncodedRecord = tuple[bytes, bytes | None]
 """Key and value as encoded in the log. A value of None makes it a tombstone."""
-# Upper bound: a record's attributes, its deltas and lengths as varints, and the header count.
-_RECORD_OVERHEAD: Final = 32
+RECORD_OVERHEAD: Final = 32
+"""An upper bound: a record's attributes, its deltas and lengths as varints, and the header count."""
 
 
 class EncodedRecords(RecordBlock):
@@ -86,7 +86,7 @@ class EncodedRecords(RecordBlock):
         return self, ()
 
     def max_bytes(self) -> int:
-        return sum([_RECORD_OVERHEAD + len(key) + len(value or b"") for key, value in self._records])
+        return sum([RECORD_OVERHEAD + len(key) + len(value or b"") for key, value in self._records])
 
     def write(self, batch: BatchBuilder, headers: bytes) -> None:
         for key, value in self._records:
@@ -97,3 +97,36 @@ class EncodedRecords(RecordBlock):
         for key, value in self._records:
             self._keep(offset, key, value)
             offset += 1
+
+
+class BlockSequence(RecordBlock):
+    """Blocks one after another, as one operation. There is at least one, and none is empty."""
+
+    __slots__ = ("_blocks",)
+
+    def __init__(self, blocks: Sequence[RecordBlock]) -> None:
+        self._blocks = blocks
+
+    def __len__(self) -> int:
+        return sum([len(block) for block in self._blocks])
+
+    def __iter__(self) -> Iterator[CoordinatorRecord]:
+        for block in self._blocks:
+            yield from block
+
+    def subject(self) -> tuple[Hashable, Hashable]:
+        """Return a unique subject, so that no block overwrites another."""
+        return self, ()
+
+    def max_bytes(self) -> int:
+        return sum([block.max_bytes() for block in self._blocks])
+
+    def write(self, batch: BatchBuilder, headers: bytes) -> None:
+        for block in self._blocks:
+            block.write(batch, headers)
+            headers = NO_HEADERS
+
+    def replay(self, offset: int) -> None:
+        for block in self._blocks:
+            block.replay(offset)
+            offset += len(block)

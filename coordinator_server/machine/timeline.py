@@ -139,6 +139,16 @@ class TimelineDict(dict[K, V]):
                     before[key] = self.get(key, _ABSENT)
         dict.update(self, items)
 
+    def remove_all(self, keys: Iterable[K]) -> None:
+        """Remove every one of ``keys`` that is there."""
+        snapshot = self._registry.newest
+        before = None if snapshot is None else snapshot.before.setdefault(self, {})
+        for key in keys:
+            if key in self:
+                if before is not None and key not in before:
+                    before[key] = self[key]
+                dict.__delitem__(self, key)
+
     @overload
     def pop(self, key: K, /) -> V: ...
     @overload
@@ -160,6 +170,36 @@ class TimelineDict(dict[K, V]):
     def fill_one(self, key: K, value: V) -> None:
         """Do the same as ``fill`` for one item."""
         dict.__setitem__(self, key, value)
+
+    def fill_below(self, items: Iterable[tuple[K, V]]) -> None:
+        """Set items as if they had existed before the oldest open snapshot. Keys may have been written since, but not deleted.
+
+        What was written stays; a snapshot that took its key for a new one learns what it replaced.
+        """
+        noted = [before for snapshot in self._registry.since(0) if (before := snapshot.before.get(self)) is not None]
+        if not noted and not self:
+            dict.update(self, items)
+            return
+        for key, value in items:
+            for before in noted:
+                if key in before:
+                    if before[key] is _ABSENT:
+                        before[key] = value
+                    break
+            else:
+                dict.setdefault(self, key, value)
+
+    def withdraw(self, key: K) -> None:
+        """Take out an item that is kept elsewhere from now on, the opposite of ``fill``.
+
+        No open snapshot may have noted the key.
+        """
+        assert not self.is_noted(key)
+        dict.__delitem__(self, key)
+
+    def is_noted(self, key: K) -> bool:
+        """Return whether an open snapshot knows what ``key`` was before a change."""
+        return any(key in snapshot.before.get(self, ()) for snapshot in self._registry.since(0))
 
     def is_as_of(self, epoch: int) -> bool:
         """Return whether this container has not changed since ``epoch``."""

@@ -1,16 +1,17 @@
-"""The records of an OffsetCommit request as one block, without a Python object per record. Only for offsets without expiry."""
+"""Records of offsets as blocks, without a Python object per record: those of a commit without expiry, and tombstones."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Generic, TypeVar
 
-from coordinator_server.machine.block import RecordBlock
-from coordinator_server.offsets.commit_topic import CommitTopic
-from coordinator_server.offsets.store import OffsetStore
+from coordinator_server.machine.block import RECORD_OVERHEAD, RecordBlock
+from coordinator_server.offsets.commit_topic import CommitTopic, layout_of
+from coordinator_server.offsets.store import OffsetStore, TopicPartition
 from protocol.batch_builder import NO_HEADERS, BatchBuilder
-from protocol.commit_records import VALUE_VERSION
+from protocol.commit_records import VALUE_VERSION, CommitLayout
 from protocol.coordinator_records import CoordinatorRecord
+from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 
 R = TypeVar("R")
@@ -68,3 +69,43 @@ class CommitBlock(RecordBlock, Generic[R]):
         for place, topic in enumerate(self._topics):
             topic.replay(rows[place], offsets, offset, now_ms)
             offset += topic.count
+
+
+class Tombstones(RecordBlock):
+    """The deletion of offsets of one group: at least one position, each once."""
+
+    __slots__ = ("_by_topic", "_group_id", "_positions", "_store")
+
+    def __init__(self, store: OffsetStore, group_id: str, positions: Sequence[TopicPartition]) -> None:
+        self._store = store
+        self._group_id = group_id
+        self._positions = positions
+        self._by_topic: dict[str, list[int]] = {}
+        for topic, partition in positions:
+            self._by_topic.setdefault(topic, []).append(partition)
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    def __iter__(self) -> Iterator[CoordinatorRecord]:
+        for topic, partitions in self._by_topic.items():
+            for partition in partitions:
+                yield CoordinatorRecord(OffsetCommitKey(self._group_id, topic, partition), None)
+
+    def subject(self) -> tuple[Hashable, Hashable]:
+        """Return a unique subject, so that no block overwrites another."""
+        return self, ()
+
+    def max_bytes(self) -> int:
+        return sum([(RECORD_OVERHEAD + len(layout.prefix)) * len(partitions) for layout, partitions in self._topics()])
+
+    def write(self, batch: BatchBuilder, headers: bytes) -> None:
+        for layout, partitions in self._topics():
+            batch.extend(layout.encode_tombstones(batch.next_delta, partitions, headers), len(partitions))
+            headers = NO_HEADERS
+
+    def replay(self, offset: int) -> None:
+        self._store.bury(self._group_id, self._positions)
+
+    def _topics(self) -> list[tuple[CommitLayout, list[int]]]:
+        return [(layout_of(self._group_id, topic, ZERO_UUID), partitions) for topic, partitions in self._by_topic.items()]

@@ -15,8 +15,9 @@ from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata
 from protocol.commit_records import CommitLayout
 from protocol.commit_row_records import RowsLayout
-from protocol.commit_rows import Partitions, offsets_of
+from protocol.commit_rows import Partitions, offsets_of, partitions_of, row_of
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
+from protocol.plain_commits import MOST_ROWS
 
 R = TypeVar("R")
 
@@ -87,7 +88,7 @@ class PlainTopic(CommitTopic[bytes]):
 
 
 class DecodedTopic(CommitTopic[list[OffsetCommitRequestPartition]]):
-    """A topic whose rows are decoded partitions. The state stores each of them."""
+    """A topic whose rows are decoded partitions. The state stores each of them, or bytes if they would do as a plain topic."""
 
     __slots__ = ()
 
@@ -108,7 +109,11 @@ class DecodedTopic(CommitTopic[list[OffsetCommitRequestPartition]]):
 
     def replay(self, rows: list[OffsetCommitRequestPartition], offsets: GroupOffsets, record_offset: int, now_ms: int) -> None:
         name, topic_id = intern(self.name), self.topic_id
-        offsets.single().put_all(
+        if self.metadata is None and len(rows) <= MOST_ROWS:
+            raw = b"".join([row_of(one.partition_index, one.committed_offset, one.committed_leader_epoch) for one in rows])
+            offsets.put_rows((name, partitions_of(raw)), CommittedRows(record_offset, now_ms, topic_id, raw))
+            return
+        offsets.to_set().put_all(
             {
                 (name, one.partition_index): OffsetAndMetadata(
                     one.committed_offset,

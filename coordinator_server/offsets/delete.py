@@ -8,7 +8,7 @@ from typing import Final
 
 from coordinator_server.machine.timeline import LATEST
 from coordinator_server.offsets.pending import PendingOffsets
-from coordinator_server.offsets.store import OffsetStore
+from coordinator_server.offsets.store import OffsetStore, TopicPartition
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import OffsetCommitKey
@@ -28,21 +28,20 @@ def tombstone(group_id: str, topic: str, partition: int) -> CoordinatorRecord:
     return CoordinatorRecord(OffsetCommitKey(group_id, topic, partition), None)
 
 
-def delete_all(store: OffsetStore, pending: PendingOffsets, group_id: str) -> list[CoordinatorRecord]:
-    """Return the tombstones of all offsets of a group, including those of open transactions."""
-    positions = dict.fromkeys(chain(store.of_group_at(group_id, LATEST) or (), pending.open_now(group_id)))
-    return [tombstone(group_id, topic, partition) for topic, partition in positions]
+def positions_of(store: OffsetStore, pending: PendingOffsets, group_id: str) -> list[TopicPartition]:
+    """Return the positions of all offsets of a group, including those of open transactions."""
+    return list(dict.fromkeys(chain(store.of_group_at(group_id, LATEST) or (), pending.open_now(group_id))))
 
 
 def delete_offsets(
     store: OffsetStore, pending: PendingOffsets, request: OffsetDeleteRequest, is_subscribed: Callable[[str], bool]
-) -> tuple[OffsetDeleteResponse, list[CoordinatorRecord]]:
-    """Return the answer and the tombstones for the requested partitions. Topics to which the group is subscribed are refused.
+) -> tuple[OffsetDeleteResponse, list[TopicPartition]]:
+    """Return the answer and the positions to delete of those requested. Topics to which the group is subscribed are refused.
 
     An offset that does not exist is no error.
     """
     committed, opened = store.of_group_at(request.group_id, LATEST) or (), pending.open_now(request.group_id)
-    topics, records = [], []
+    topics, doomed = [], []
     for topic in request.topics:
         error = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if is_subscribed(topic.name) else ErrorCode.NONE
         asked = [partition.partition_index for partition in topic.partitions]
@@ -51,5 +50,5 @@ def delete_offsets(
             for index in dict.fromkeys(asked):
                 position = (topic.name, index)
                 if position in committed or position in opened:
-                    records.append(tombstone(request.group_id, topic.name, index))
-    return OffsetDeleteResponse(topics=topics), records
+                    doomed.append(position)
+    return OffsetDeleteResponse(topics=topics), list(dict.fromkeys(doomed))

@@ -8,11 +8,15 @@ epoch, past ones included, the state is
     rows, where later records override earlier ones, over single offsets
 
 so a past state does not depend on conversions made since.
+
+A group that was *resting* (``resting_groups.py``) may have single offsets that are not read yet. They precede everything else at
+any epoch. Commits do not need them; reads and deletions read the rest of them before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final, Protocol
 
 from msgspec import Struct
@@ -50,14 +54,19 @@ class GroupOffsets:
     see an earlier epoch.
     """
 
-    __slots__ = ("_rows", "_single", "changes")
+    __slots__ = ("_rows", "_single", "_unread", "_unread_count", "changes")
 
-    def __init__(self, registry: SnapshotRegistry) -> None:
+    def __init__(
+        self, registry: SnapshotRegistry, unread: Iterator[tuple[TopicPartition, OffsetAndMetadata]] | None = None, count: int = 0
+    ) -> None:
+        """Take the single offsets that are read when they are needed, if there are any, and about how many they are."""
         # Rises with each change, committed or not, the removal of the last offset included:
         # what was read is the same while this is.
         self.changes = 0
         self._single: TimelineDict[TopicPartition, OffsetAndMetadata] = TimelineDict(registry)
         self._rows: TimelineDict[RowsKey, CommittedRows] = TimelineDict(registry)
+        self._unread = unread
+        self._unread_count = count
 
     @property
     def containers(self) -> tuple[object, object]:
@@ -71,10 +80,19 @@ class GroupOffsets:
         self.changes += 1
         return self.latest()
 
+    def to_set(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
+        """Return the container of single offsets, to set some of them at once. It may not have all of the others."""
+        self.changes += 1
+        if self._rows:
+            self._spell_out()
+        return self._single
+
     def latest(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
         """Return all offsets as single offsets, for reads until the next ``put_rows``."""
         if self._rows:
             self._spell_out()
+        if self._unread is not None:
+            self._read_rest()
         return self._single
 
     def rows_of(self, topic: str) -> list[tuple[Partitions, CommittedRows]]:
@@ -86,6 +104,8 @@ class GroupOffsets:
 
     def below_rows(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
         """Return the single offsets as they are, for reads of positions that have no rows."""
+        if self._unread is not None:
+            self._read_rest()
         return self._single
 
     def __getitem__(self, position: TopicPartition) -> OffsetAndMetadata:
@@ -104,7 +124,7 @@ class GroupOffsets:
         return len(self.latest())
 
     def __bool__(self) -> bool:
-        return bool(self._rows) or bool(self._single)
+        return bool(self._rows) or bool(self._single) or self._unread is not None
 
     def keys(self) -> Iterable[TopicPartition]:
         return self.latest().keys()
@@ -116,11 +136,11 @@ class GroupOffsets:
 
     def items_at(self, epoch: int) -> Iterable[tuple[TopicPartition, OffsetAndMetadata]]:
         """Return the offsets in the state of ``epoch``, in no particular order."""
-        return {**dict(self._single.items_at(epoch)), **_spelled_in_order(self._rows.items_at(epoch))}.items()
+        return {**dict(self.below_rows().items_at(epoch)), **_spelled_in_order(self._rows.items_at(epoch))}.items()
 
     def copy_at(self, epoch: int) -> dict[TopicPartition, OffsetAndMetadata]:
         """Return a copy of the offsets in the state of ``epoch``."""
-        copy = self._single.copy_at(epoch)
+        copy = self.below_rows().copy_at(epoch)
         copy.update(_spelled_in_order(self._rows.items_at(epoch)))
         return copy
 
@@ -132,7 +152,7 @@ class GroupOffsets:
         """Return the offsets in the state of ``epoch`` for lookups. It is valid until the next change."""
         if self.is_as_of(epoch):
             return self.latest()
-        return _Past(self._single, _spelled_in_order(self._rows.items_at(epoch)), epoch)
+        return _Past(self.below_rows(), _spelled_in_order(self._rows.items_at(epoch)), epoch)
 
     # Changes
 
@@ -146,20 +166,46 @@ class GroupOffsets:
 
     def count(self) -> int:
         """Return the number of single offsets and of rows, an upper bound of the number of offsets."""
-        return len(self._single) + self.row_count()
+        return len(self._single) + self.unprepared()
 
-    def row_count(self) -> int:
-        """Return the number of offsets that are rows."""
-        return sum([partitions.count for _, partitions in self._rows])
+    def unprepared(self) -> int:
+        """Return the number of offsets that a read has to convert before: rows, and those that are not read yet."""
+        return sum([partitions.count for _, partitions in self._rows]) + self._unread_count
+
+    def prepare(self, most: int) -> bool:
+        """Do a part of the work of reading all offsets, about ``most`` of them.
+
+        Return whether the rest can be read at once: nothing is left, or at most a part of which nothing was read now.
+        """
+        if self.unprepared() <= most:
+            return True
+        if self._unread is not None:
+            self._read_next(most)
+        else:
+            self._spell_out_oldest()
+        return self.unprepared() == 0
+
+    def _read_next(self, most: int) -> None:
+        """Read the next offsets of those that are not read yet, at most ``most``. There must be some."""
+        assert self._unread is not None
+        items = list(islice(self._unread, most))
+        self._single.fill_below(items)
+        self._unread_count = max(self._unread_count - most, 1)
+        if len(items) < most:
+            self._unread, self._unread_count = None, 0
+
+    def _read_rest(self) -> None:
+        assert self._unread is not None
+        self._single.fill_below(self._unread)
+        self._unread, self._unread_count = None, 0
 
     def newest_commit_ms(self) -> int | None:
         """Return the time of the latest commit in the latest state, or None if there are no offsets."""
         times = [committed.timestamp_ms for _, committed in self._rows.items()]
-        times += [each.commit_timestamp_ms for _, each in self._single.items()]
+        times += [each.commit_timestamp_ms for _, each in self.below_rows().items()]
         return max(times, default=None)
 
-    def spell_out_oldest(self) -> None:
-        """Convert the rows that were committed together first into single offsets. There must be some."""
+    def _spell_out_oldest(self) -> None:
         oldest = min(self._rows.items(), key=_by_record_offset)
         self._single.put_all(_spelled(*oldest))
         del self._rows[oldest[0]]

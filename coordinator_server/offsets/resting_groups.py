@@ -1,20 +1,21 @@
-"""Groups whose offsets *rest* in a checkpoint: they are not in memory, because they have not changed since the last compaction.
+"""Groups whose offsets *rest*: they are bytes, because they have not changed for a while.
 
-A group's offsets are a block of bytes in the checkpoint (``resting_block.py``). A read request decodes the block and caches the
-offsets for a while. Newer commits that a start finds in the log after the checkpoint are kept beside the block. The first change
-after the start removes the group from the resting groups for good, so deleted offsets stay deleted.
+A group's offsets are a block of bytes (``resting_block.py``): in the checkpoint, if the group has not changed since the last
+compaction, or in memory, if it came to rest since. A read request decodes the block and caches the offsets for a while. Newer
+commits that a start finds in the log after the checkpoint are kept beside the block. A change takes the group out of the resting
+groups; its block in the checkpoint is never used again, so deleted offsets stay deleted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Final
 
 from coordinator_server.machine.shard import CheckpointState
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.group_offsets import GroupOffsets
-from coordinator_server.offsets.resting_block import ExpiryBounds, Row, decode_offsets
+from coordinator_server.offsets.resting_block import ExpiryBounds, Row, bounds_in, decode_offsets, encode_group, rows_in
 
 # Maximum number of cached offsets of groups that were read.
 READ_ROWS = 2_000
@@ -24,94 +25,95 @@ _MOST_BEGUN: Final = 8
 ReadRecords = Callable[[CheckpointState, str], Iterable[Row]]
 
 
-class _Begun(NamedTuple):
-    """A group that is read in steps: its offsets so far, and the others."""
-
-    offsets: GroupOffsets
-    rows: Iterator[Row]
-
-
 class RestingGroups:
-    """The groups of one checkpoint that have not changed since the load."""
+    """The resting groups of one shard."""
 
-    __slots__ = ("_begun", "_checkpoint", "_newer", "_read", "_read_records", "_read_rows", "_registry", "_taken")
+    __slots__ = (
+        "_begun",
+        "_blocks",
+        "_checkpoint",
+        "_newer",
+        "_read",
+        "_read_records",
+        "_read_rows",
+        "_registry",
+        "_taken",
+        "at_once",
+    )
 
-    def __init__(self, registry: SnapshotRegistry, checkpoint: CheckpointState, read_records: ReadRecords) -> None:
+    def __init__(self, registry: SnapshotRegistry, checkpoint: CheckpointState | None, read_records: ReadRecords) -> None:
         """Take the function that reads a group's offsets from records if its block is damaged."""
         self._registry = registry
         self._checkpoint = checkpoint
         self._read_records = read_records
-        # Groups of the checkpoint that no longer rest.
+        # Groups of the checkpoint whose block there is out of date.
         self._taken: set[str] = set()
         # The offsets of resting groups that the log has after the checkpoint.
         self._newer: dict[str, GroupOffsets] = {}
+        # The blocks of groups that came to rest since the load.
+        self._blocks: dict[str, bytes] = {}
         # Cache of read groups: the members of a group start at the same time, and each reads its own partitions.
         self._read: dict[str, GroupOffsets] = {}
         self._read_rows = 0
         # Groups that are read in steps.
-        self._begun: dict[str, _Begun] = {}
+        self._begun: dict[str, GroupOffsets] = {}
+        # A group with more offsets is changed without reading them.
+        self.at_once = 1_000
 
     def __contains__(self, group_id: str) -> bool:
-        return group_id in self._newer or (group_id not in self._taken and group_id in self._checkpoint)
+        return group_id in self._blocks or group_id in self._newer or self._is_in_checkpoint(group_id)
 
     def __iter__(self) -> Iterator[str]:
-        return (group_id for group_id in self._checkpoint if group_id not in self._taken)
+        checkpoint: Iterable[str] = self._checkpoint or ()
+        return chain(list(self._blocks), (group_id for group_id in checkpoint if group_id not in self._taken))
 
     def __len__(self) -> int:
-        """Return the number of groups in the checkpoint, whether they still rest or not."""
-        return len(self._checkpoint)
+        """Return an upper bound of the number of groups: those of the checkpoint count, whether they still rest or not."""
+        return len(self._blocks) + (0 if self._checkpoint is None else len(self._checkpoint))
 
     def ever(self) -> Iterator[str]:
-        """Yield the groups in the checkpoint, whether they still rest or not. Groups may change meanwhile."""
-        return iter(self._checkpoint)
+        """Yield the groups that rest now, and those of the checkpoint that did before. Groups may change meanwhile."""
+        return chain(list(self._blocks), self._checkpoint or ())
 
     def bounds(self, group_id: str) -> ExpiryBounds | None:
         """Return the expiry bounds of a resting group, or None if it has newer commits."""
-        return None if group_id in self._newer else ExpiryBounds(*self._checkpoint.bounds(group_id))
+        if group_id in self._newer:
+            return None
+        block = self._blocks.get(group_id)
+        return ExpiryBounds(*self._of_checkpoint().bounds(group_id)) if block is None else bounds_in(block)
 
     def count(self, group_id: str) -> int:
         """Return an upper bound of the number of offsets of a resting group, without reading them."""
         newer = self._newer.get(group_id)
-        return self._checkpoint.rows(group_id) + (0 if newer is None else newer.count())
+        return self._rows(group_id) + (0 if newer is None else newer.count())
 
     def unread(self, group_id: str) -> int:
         """Return the number of offsets that ``read`` has to read for a resting group."""
-        return 0 if group_id in self._read else self._checkpoint.rows(group_id)
+        return 0 if group_id in self._read else self._rows(group_id)
 
     def prepare(self, group_id: str, most: int) -> bool:
         """Read the next offsets of a resting group, at most ``most``. Return whether ``read`` has at most as many left to read."""
-        if group_id in self._read or self._checkpoint.rows(group_id) <= most:
+        if group_id in self._read or self._rows(group_id) <= most:
             return True
         begun = self._begun.get(group_id)
         if begun is None:
             if len(self._begun) == _MOST_BEGUN:
                 del self._begun[next(iter(self._begun))]
             begun = self._begun[group_id] = self._begin(group_id)
-        before = len(begun.offsets)
-        begun.offsets.single().fill(islice(begun.rows, most))
-        return len(begun.offsets) - before < most
-
-    def _begin(self, group_id: str) -> _Begun:
-        block = self._checkpoint.block(group_id)
-        rows = decode_offsets(block) if block is not None else iter(self._read_records(self._checkpoint, group_id))
-        return _Begun(GroupOffsets(self._registry), rows)
+        return begun.prepare(most)
 
     def read(self, group_id: str) -> GroupOffsets:
         """Return the offsets of a resting group. The caller must not change them."""
         found = self._read.get(group_id)
         if found is not None:
             return found
-        begun = self._begun.pop(group_id, None)
-        found, rows = self._begin(group_id) if begun is None else begun
-        found.single().fill(rows)
-        newer = self._newer.get(group_id)
-        if newer is not None:
-            found.single().fill(newer.items())
-        if self._read_rows + len(found) > READ_ROWS:
+        found = self._begun.pop(group_id, None) or self._begin(group_id)
+        size = len(found)
+        if self._read_rows + size > READ_ROWS:
             self._read.clear()
             self._read_rows = 0
         self._read[group_id] = found
-        self._read_rows += len(found)
+        self._read_rows += size
         return found
 
     def newer(self, group_id: str) -> GroupOffsets:
@@ -125,19 +127,63 @@ class RestingGroups:
             offsets = self._newer[group_id] = GroupOffsets(self._registry)
         return offsets
 
+    def newest(self, group_id: str) -> GroupOffsets | None:
+        """Return a resting group's newer offsets, if it has any."""
+        return self._newer.get(group_id)
+
+    def put(self, group_id: str, offsets: Iterable[Row]) -> None:
+        """Let a group rest with these offsets, at least one, whether it rested before or not."""
+        block = encode_group(offsets).block
+        self._leave(group_id)
+        self._blocks[group_id] = block
+
     def take(self, group_id: str) -> GroupOffsets:
         """Remove a group from the resting groups and return its offsets, which the caller may change."""
-        offsets = self.read(group_id)
-        self._forget_read(group_id)
-        self._newer.pop(group_id, None)
-        self._taken.add(group_id)
+        is_large = self._rows(group_id) > self.at_once and group_id not in self._read
+        offsets = (self._begun.get(group_id) or self._begin(group_id)) if is_large else self.read(group_id)
+        self._leave(group_id)
         return offsets
 
     def close(self) -> None:
         """Close the checkpoint."""
-        self._checkpoint.close()
+        if self._checkpoint is not None:
+            self._checkpoint.close()
+
+    def _leave(self, group_id: str) -> None:
+        self._forget_read(group_id)
+        self._newer.pop(group_id, None)
+        self._blocks.pop(group_id, None)
+        if self._checkpoint is not None and group_id in self._checkpoint:
+            self._taken.add(group_id)
+
+    def _rows(self, group_id: str) -> int:
+        block = self._blocks.get(group_id)
+        return self._of_checkpoint().rows(group_id) if block is None else rows_in(block)
+
+    def _begin(self, group_id: str) -> GroupOffsets:
+        """Return the offsets of a group. Those of its block are not read yet."""
+        block = self._blocks.get(group_id)
+        rows = self._of_block(group_id) if block is None else decode_offsets(block)
+        begun = GroupOffsets(self._registry, rows, self._rows(group_id))
+        newer = self._newer.get(group_id)
+        if newer is not None:
+            begun.to_set().fill(newer.items())
+        return begun
+
+    def _of_block(self, group_id: str) -> Iterator[Row]:
+        """Yield the offsets of a group in the checkpoint. Its block is read with the first of them."""
+        block = self._of_checkpoint().block(group_id)
+        yield from self._read_records(self._of_checkpoint(), group_id) if block is None else decode_offsets(block)
+
+    def _is_in_checkpoint(self, group_id: str) -> bool:
+        return self._checkpoint is not None and group_id not in self._taken and group_id in self._checkpoint
+
+    def _of_checkpoint(self) -> CheckpointState:
+        assert self._checkpoint is not None
+        return self._checkpoint
 
     def _forget_read(self, group_id: str) -> None:
+        self._begun.pop(group_id, None)
         found = self._read.pop(group_id, None)
         if found is not None:
             self._read_rows -= len(found)

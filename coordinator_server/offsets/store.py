@@ -2,14 +2,15 @@
 
 A group exists here while it has at least one offset. A tombstone removes the offset; with the last offset it removes the group.
 
-With a checkpoint, most groups rest in it (``resting_groups.py``). A resting group enters ``by_group`` when it is changed. It is
-inserted below all open snapshots, as if it had always been in memory, because none of them has recorded a change of it.
+Most groups rest (``resting_groups.py``): in the checkpoint, or as bytes in memory after ``rest``. A resting group enters
+``by_group`` when it is changed. It is inserted below all open snapshots, as if it had always been there, because none of them has
+recorded a change of it; and it may rest again when that is so again.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from coordinator_server.machine.shard import CheckpointState
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
@@ -30,15 +31,16 @@ __all__ = ["NO_TIMESTAMP", "GroupOffsets", "OffsetAndMetadata", "OffsetStore", "
 class OffsetStore:
     """The offsets of a shard by group, then by topic and partition."""
 
-    __slots__ = ("_registry", "_resting", "by_group", "on_entered", "on_tombstone")
+    __slots__ = ("_registry", "_resting", "by_group", "on_entered", "on_rested", "on_tombstone")
 
     def __init__(self, registry: SnapshotRegistry) -> None:
         self._registry = registry
         # Groups that do not rest. ``groups_at`` and ``of_group_at`` include resting groups.
         self.by_group: TimelineDict[str, GroupOffsets] = TimelineDict(registry)
         self._resting: RestingGroups | None = None
-        # Called with each group of the checkpoint that enters ``by_group``.
+        # Called with each resting group that enters ``by_group``, and with each one that leaves it to rest, and its offsets.
         self.on_entered: Callable[[str], None] | None = None
+        self.on_rested: Callable[[str, GroupOffsets], None] | None = None
         # Called for each tombstone, even if there is no offset to remove.
         self.on_tombstone: Callable[[str, TopicPartition], None] | None = None
 
@@ -90,7 +92,7 @@ class OffsetStore:
         """Return the number of offsets that the next read of a group has to convert before, however few it wants."""
         offsets, resting = self.by_group.get(group_id), self._resting
         if offsets is not None:
-            return offsets.row_count()
+            return offsets.unprepared()
         return resting.unread(group_id) if resting is not None and group_id in resting else 0
 
     def prepare(self, group_id: str, most: int) -> bool:
@@ -98,9 +100,7 @@ class OffsetStore:
         offsets, resting = self.by_group.get(group_id), self._resting
         if offsets is None:
             return resting is None or group_id not in resting or resting.prepare(group_id, most)
-        if offsets.row_count() > most:
-            offsets.spell_out_oldest()
-        return offsets.row_count() <= most
+        return offsets.prepare(most)
 
     def replay(self, record_offset: int, key: OffsetCommitKey, value: OffsetCommitValue | None) -> None:
         """Apply one OffsetCommit record."""
@@ -124,12 +124,8 @@ class OffsetStore:
 
     def put(self, group_id: str, topic: str, partition: int, committed: OffsetAndMetadata) -> None:
         """Set the offset of a position."""
-        offsets = self.to_change(group_id).single()
-        position = (topic, partition)
-        if position not in offsets:
-            # Interned, so that millions of positions share one name per topic.
-            position = (sys.intern(topic), partition)
-        offsets[position] = committed
+        # Interned, so that millions of positions share one name per topic.
+        self.to_change(group_id).to_set()[sys.intern(topic), partition] = committed
 
     def to_change(self, group_id: str) -> GroupOffsets:
         """Return the container for changes of a group's offsets."""
@@ -153,23 +149,57 @@ class OffsetStore:
         if not offsets:
             del self.by_group[group_id]
 
+    def bury(self, group_id: str, positions: Sequence[TopicPartition]) -> None:
+        """Apply tombstones of a group."""
+        if self.on_tombstone is not None:
+            for position in positions:
+                self.on_tombstone(group_id, position)
+        offsets, resting = self.by_group.get(group_id), self._resting
+        if offsets is None and resting is not None and group_id in resting:
+            offsets = self._enter(resting, group_id)
+        if offsets is not None:
+            offsets.single().remove_all(positions)
+            if not offsets:
+                del self.by_group[group_id]
+
     def _bury(self, group_id: str, position: TopicPartition) -> None:
         if self.on_tombstone is not None:
             self.on_tombstone(group_id, position)
         self.remove(group_id, position)
 
-    # Groups of the checkpoint
+    # Resting groups
+
+    def rest(self, group_id: str, committed_before_ms: int) -> int:
+        """Let a group rest if its last commit was before a time and no open snapshot knows a change of it.
+
+        Return the number of its offsets; 0 if it does not come to rest now, or rests already. It takes as long as reading them.
+        """
+        resting, offsets = self._resting, self.by_group.get(group_id)
+        if offsets is None:
+            newer = None if resting is None else resting.newest(group_id)
+            if resting is None or newer is None or not _is_unchanged(newer, committed_before_ms):
+                return 0
+            found = resting.read(group_id)
+            resting.put(group_id, found.items())
+            return len(found)
+        if not _is_unchanged(offsets, committed_before_ms):
+            return 0
+        if resting is None:
+            resting = self._resting = RestingGroups(self._registry, None, _read_records)
+        resting.put(group_id, offsets.items())
+        # What was read of these offsets is not known to be the same from now on.
+        offsets.changes += 1
+        self.by_group.withdraw(group_id)
+        if self.on_rested is not None:
+            self.on_rested(group_id, offsets)
+        return len(offsets)
 
     def resting_groups(self) -> Iterator[str]:
-        """Yield the groups of the checkpoint that rest when they are reached. Groups may change meanwhile."""
-        return iter(()) if self._resting is None else iter(self._resting)
-
-    def checkpoint_groups(self) -> Iterator[str]:
-        """Yield the groups of the checkpoint, whether they still rest or not. Groups may change meanwhile."""
+        """Yield the groups that rest, and those of the checkpoint that did before. Groups may change meanwhile."""
         return iter(()) if self._resting is None else self._resting.ever()
 
-    def checkpoint_count(self) -> int:
-        """Return the number of groups in the checkpoint."""
+    def resting_count(self) -> int:
+        """Return an upper bound of the number of groups that rest."""
         return 0 if self._resting is None else len(self._resting)
 
     def resting_bounds(self, group_id: str) -> ExpiryBounds | None:
@@ -186,6 +216,14 @@ class OffsetStore:
         if self.on_entered is not None:
             self.on_entered(group_id)
         return offsets
+
+
+def _is_unchanged(offsets: GroupOffsets, since_ms: int) -> bool:
+    """Return whether nothing was committed since that time, and no open snapshot knows a change."""
+    if not offsets.is_as_of(0):
+        return False
+    newest_ms = offsets.newest_commit_ms()
+    return newest_ms is not None and newest_ms < since_ms
 
 
 def _read_records(checkpoint: CheckpointState, group_id: str) -> Iterable[Row]:

@@ -23,7 +23,7 @@ from functools import partial
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from coordinator_server.log.shards import Append, Ownership, ShardId
-from coordinator_server.machine.block import RecordBlock
+from coordinator_server.machine.block import RECORD_OVERHEAD, RecordBlock
 from coordinator_server.machine.shard import CoordinatorShard, Producer, TransactionResult
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.deferred import DeferredEvent, DeferredEventQueue
@@ -37,9 +37,6 @@ from protocol.error_codes import ErrorCode
 from protocol.record_batch import CONTROL, HEADER_SIZE, TRANSACTIONAL
 
 S = TypeVar("S", bound=CoordinatorShard)
-
-# Upper bound: a record's attributes, its deltas and lengths as varints, and the header count.
-_RECORD_OVERHEAD = 32
 
 
 class ShardState(Enum):
@@ -236,7 +233,7 @@ class ShardContext(Generic[S]):
         for record in records:
             key, value = serde.encode_key(record), serde.encode_value(record)
             encoded.append((key, value, record))
-            size += _RECORD_OVERHEAD + len(key or b"") + len(value or b"")
+            size += RECORD_OVERHEAD + len(key or b"") + len(value or b"")
         return encoded, size
 
     def _batch_with_room(self, size: int, wall_ms: Callable[[], int], max_batch_bytes: int) -> BatchBuilder:

@@ -79,6 +79,12 @@ class Happens(Struct):
     is_durable: bool
 
 
+class Rest(Struct):
+    """A group comes to rest, if it may."""
+
+    group_id: str
+
+
 class Ask(Struct):
     """Somebody wants to know."""
 
@@ -89,10 +95,11 @@ turns = st.lists(
     | st.builds(Open, producers, st.lists(offsets, min_size=1, max_size=3))
     | st.builds(End, producers, st.sampled_from(TransactionResult))
     | st.builds(Happens, st.sampled_from([True, True, False]))
+    | st.builds(Rest, group_ids)
     | st.builds(Ask),
     max_size=30,
 )
-Turn = list[CoordinatorRecord] | Open | End | Happens | Ask
+Turn = list[CoordinatorRecord] | Open | End | Happens | Rest | Ask
 
 
 class Living:
@@ -155,6 +162,8 @@ def test_a_living_shards_digest_is_that_of_its_durable_log(
                 again.write(operation)
             again.settle(is_durable=True)
             assert living.digest() == again.digest()
+        elif isinstance(turn, Rest):
+            living.shard.groups.offsets.rest(turn.group_id, 3)
         else:
             living.write(turn)
             under_way.append(turn)

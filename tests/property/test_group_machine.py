@@ -24,6 +24,7 @@ from coordinator_server.group import expiry
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.member import pending_size
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, EMPTY, PREPARING_REBALANCE, STABLE
+from coordinator_server.group.rest import rest_if_idle
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.provenance import Provenance
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
@@ -206,6 +207,11 @@ class GroupMachine(RuleBasedStateMachine):
     @rule(ms=st.sampled_from([0, 1, 2999, 3000, 3000, 3000, 6000, 20_000]))
     def time_passes(self, ms: int) -> None:
         self.log.advance(ms)
+
+    @rule(group_id=st.sampled_from(GROUPS))
+    def a_group_comes_to_rest(self, group_id: str) -> None:
+        """If it may: as if nothing had happened for an hour."""
+        rest_if_idle(self.log.shard.groups, group_id, self.log.clock.wall_ms() + CALM_MS, CALM_MS)
 
     @rule()
     def the_log_is_done(self) -> None:

@@ -41,6 +41,12 @@ class Two:
             for store in self.stores:
                 store.replay(offset, key, value)
 
+    def at_once(self, most: int) -> None:
+        """A group of more offsets is changed without reading them."""
+        resting = self.stores[1]._resting
+        assert resting is not None
+        resting.at_once = most
+
     def apply(self, operation: tuple[Any, ...]) -> None:
         """``("write", rows)`` is ``write(rows)``."""
         getattr(self, operation[0])(*operation[1:])
@@ -87,6 +93,10 @@ class Two:
         for store in self.stores:
             store.prepare(group_id, 1)
 
+    def rest(self, group_id: str, before_ms: int) -> None:
+        """No read finds anything else after it, and no failed write either."""
+        self.stores[1].rest(group_id, before_ms)
+
     def list(self) -> None:
         whole, resting = self.stores
         for at in (self.committed, LATEST):
@@ -130,6 +140,7 @@ operations = st.one_of(
     ),
     st.tuples(st.sampled_from(("durable", "fail", "list"))),
     st.tuples(st.sampled_from(("read", "prepare")), st.sampled_from(GROUPS)),
+    st.tuples(st.just("rest"), st.sampled_from(GROUPS), st.sampled_from((3, 100))),
 )
 
 
@@ -144,12 +155,16 @@ def numbered(found: list[tuple[OffsetCommitKey, OffsetCommitValue | None]], star
     st.lists(operations, max_size=25),
     st.sets(st.sampled_from(GROUPS)),
     st.booleans(),
+    st.sampled_from((0, 2, 1_000)),
 )
 def test_resting_offsets_answer_as_loaded_ones(
-    early: list[Any], tail: list[Any], history: list[tuple[Any, ...]], damaged: set[str], remembers: bool
+    early: list[Any], tail: list[Any], history: list[tuple[Any, ...]], damaged: set[str], remembers: bool, at_once: int
 ) -> None:
-    """Whatever is written, reverted or read first, damaged blocks or not, with and without what was read lately."""
+    """Whatever is written, reverted, read or comes to rest first, damaged blocks or not, with and without what was read lately,
+    and whether all of a group is read for a change or not.
+    """
     two = Two(numbered(early, 0), numbered(tail, len(early)), damaged)
+    two.at_once(at_once)
     if not remembers:
         resting = two.stores[1]._resting
         assert resting is not None

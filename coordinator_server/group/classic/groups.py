@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from coordinator_server.group.classic.group import NO_TIMESTAMP, ClassicGroup
+from coordinator_server.group.classic.likeness import are_alike
 from coordinator_server.group.classic.member import ClassicGroupMember
 from coordinator_server.group.classic.state import DEAD, EMPTY, STABLE
 from coordinator_server.group.group_type import GroupContext, SharedTables
@@ -106,6 +107,18 @@ class ClassicGroups:
     def is_at_rest(self, group_id: str) -> bool:
         """Return whether the group has only committed offsets and was not used since the shard was loaded."""
         return group_id not in self.stored and group_id not in self.pending and group_id not in self._living
+
+    def let_rest(self, group_id: str) -> None:
+        """Discard a living group that would be built from its hard state as it is: it has no members, and waits for nothing."""
+        group = self._living.get(group_id)
+        if group is None or group.members or self.stored.is_noted(group_id):
+            return
+        if self._timer.is_scheduled(group.join_key) or self._timer.is_scheduled(group.sync_key):
+            return
+        built = self.restored(group_id)
+        if built is not None and are_alike(group, built):
+            del self._living[group_id]
+            group.count_in(MemberMemory())
 
     def put_back(self, deleted: Sequence[ClassicGroup], error: ErrorCode | None) -> None:
         """Restore living groups whose tombstones were not written. Called with the outcome; no record is needed."""

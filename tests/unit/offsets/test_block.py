@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coordinator_server.machine.block import RecordBlock
+from coordinator_server.machine.block import BlockSequence, RecordBlock
 from coordinator_server.machine.provenance import operation_headers, request_origin
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.attribution import speaking_for
+from coordinator_server.offsets.block import Tombstones
 from coordinator_server.offsets.commit import commit_records, plain_commit_records
 from coordinator_server.offsets.commit_topic import PlainTopic
 from coordinator_server.offsets.delete import tombstone
@@ -155,6 +156,15 @@ class Side:
             self.store.replay(self.offset, record.key, record.value)
             self.offset += 1
 
+    def delete(self, group_id: str, topic: str, partition: int) -> None:
+        """The offsets of two partitions."""
+        positions = [(topic, partition), (topic, partition + 1)]
+        if self._way == "records":
+            self.replay([tombstone(group_id, *position) for position in positions])
+        else:
+            Tombstones(self.store, group_id, positions).replay(self.offset)
+            self.offset += 2
+
     def happen(self, event: str) -> None:
         match event:
             case "snapshot":
@@ -172,7 +182,7 @@ class Side:
         if isinstance(step, str):
             self.happen(step)
         elif isinstance(step, tuple):
-            self.replay([tombstone(*step)])
+            self.delete(*step)
         else:
             self.commit(step)
 
@@ -224,10 +234,31 @@ def test_a_block_stands_for_its_records(drawn: tuple[OffsetCommitRequest, Way], 
     store = OffsetStore(SnapshotRegistry())
     single = single_records(request)
     block = block_of(store, request, way)
-    assert list(block) == single
     if not isinstance(block, RecordBlock):
-        assert not single
+        assert list(block) == single == []
         return
+    check_block(block, single, before, headers)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["a", "b"]), st.integers(-1, 2**31 - 1)), unique=True, min_size=1, max_size=20),
+    st.sampled_from([0, 60, 2040, 8190]),
+    st.sampled_from([b"\0", b"\2\2a\2b"]),
+)
+def test_tombstones_stand_for_their_records(positions: list[tuple[str, int]], before: int, headers: bytes) -> None:
+    """As commits do; and so do blocks one after another."""
+    store = OffsetStore(SnapshotRegistry())
+    by_topic = sorted(positions, key=lambda each: [topic for topic, _ in positions].index(each[0]))
+    single = [tombstone("g", *position) for position in by_topic]
+    check_block(Tombstones(store, "g", positions), single, before, headers)
+    again = [tombstone("h", *position) for position in by_topic]
+    blocks = BlockSequence([Tombstones(store, "g", positions), Tombstones(store, "h", positions)])
+    check_block(blocks, [*single, *again], before, headers)
+
+
+def check_block(block: RecordBlock, single: list[CoordinatorRecord], before: int, headers: bytes) -> None:
+    """A block has these records and writes their bytes."""
+    assert list(block) == single
     batches = [BatchBuilder(7, NOW_MS), BatchBuilder(7, NOW_MS)]
     for batch in batches:
         for _ in range(before):

@@ -243,7 +243,7 @@ def test_rows_are_prepared_an_entry_at_a_time() -> None:
 
     prepared = []
     while not store.prepare("g", 5):
-        prepared.append(offsets.row_count())
+        prepared.append(offsets.unprepared())
         assert offsets.copy_at(LATEST) == everything
 
     assert prepared == [40, 30, 20, 10]
