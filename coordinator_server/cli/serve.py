@@ -44,6 +44,7 @@ from coordinator_server.log.jobs import Holder
 from coordinator_server.log.opening import JOBS_S, await_jobs
 from coordinator_server.ops.logging import LEVELS, configure
 from coordinator_server.server.errors import StartError
+from coordinator_server.server.membership.membership import LEAVE_MS
 from coordinator_server.server.wire.certificates import read_certificates
 
 log = structlog.get_logger(__name__)
@@ -239,7 +240,7 @@ async def _serve(config: Config, data_dir: Path, sources: Sources, service: Serv
     await stopping.wait()
     log.info("stopping")
     service.stopping()
-    end_within(config.live.stop_timeout_ms)
+    end_within(config.live.stop_timeout_ms + (LEAVE_MS if config.cluster.store else 0))
     slow_turns.stop()
     await daemon.stop()
     http.stop()

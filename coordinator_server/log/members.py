@@ -32,12 +32,15 @@ class MemberRow(NamedTuple):
 
     ``is_connected`` is false if the store has no session of the member. That alone does not prove that the member is gone: its
     network may be cut, or the store may have ended the session.
+
+    One that ``is_leaving`` gives its shards to others, and gets none.
     """
 
     listeners: tuple[tuple[str, int], ...]
     renewals: int = 0
     is_dead: bool = False
     is_connected: bool = True
+    is_leaving: bool = False
 
 
 class ShardRow(NamedTuple):
@@ -68,6 +71,11 @@ class Table(NamedTuple):
         """The members that are not marked dead, in ascending order."""
         return sorted(member for member, row in self.members.items() if not row.is_dead)
 
+    @property
+    def staying(self) -> list[Member]:
+        """The living members that are not leaving, in ascending order: those that divide the shards."""
+        return [member for member in self.living if not self.members[member].is_leaving]
+
 
 class MembershipStore(Protocol):
     """The statements. Each outcome is given to ``done`` once, on the caller's loop, and is None if it is unknown."""
@@ -90,11 +98,14 @@ class MembershipStore(Protocol):
         None, too, if the shard has another epoch, if another member owns it that lives, or if this one does not live.
         """
 
-    def release(self, member: Member, shard: ShardId, epoch: int, done: Callable[[bool | None], None], /) -> None:
-        """Leave a shard that the member owns at ``epoch`` without an owner."""
+    def give(self, member: Member, shard: ShardId, epoch: int, to: Member, done: Callable[[bool | None], None], /) -> None:
+        """Let a member that lives be the owner of a shard that ``member`` owns at ``epoch``, at the next epoch."""
+
+    def retire(self, member: Member, done: Callable[[bool | None], None], /) -> None:
+        """Say that a member is leaving. False: it has no row, or is marked dead."""
 
     def leave(self, member: Member, done: Callable[[bool | None], None], /) -> None:
-        """Mark a member dead that has released its shards, and drops what it has not."""
+        """Mark a member dead that has given its shards away, and answers for none that it has not."""
 
 
 async def _nothing_known() -> None:
@@ -105,8 +116,9 @@ class Shared(NamedTuple):
     """What a node has of a store that it shares with others, besides the log.
 
     ``acquire`` reads a shard from its start, once this node owns it at an epoch: ``LogStore.read`` has all of it when ``done`` gets
-    None. With a LogError it is to be asked again. ``LogStore.forget`` lets go of a shard that another node may own. ``close``
-    ends the connections of the statements.
+    None. With a LogError it is to be asked again. ``prepare`` reads shards while others own them, so that ``acquire`` has little
+    left to read; ``done`` is called whatever became of it. ``LogStore.forget`` lets go of a shard that another node may own.
+    ``close`` ends the connections of the statements.
 
     For operators: ``inspect`` asks the store about itself, and raises LogError; ``refusal`` returns why it cannot be written at
     the moment, or None; ``statements`` has the counts of each session.
@@ -114,6 +126,7 @@ class Shared(NamedTuple):
 
     members: MembershipStore
     acquire: Callable[[Ownership, OnTaken], None]
+    prepare: Callable[[Sequence[ShardId], Callable[[], None]], None]
     close: Callable[[], None] = lambda: None
     inspect: Callable[[], Awaitable[StoreState | None]] = _nothing_known
     refusal: Callable[[], str | None] = lambda: None

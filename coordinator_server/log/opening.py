@@ -178,7 +178,7 @@ async def _open_store(data_dir: Path, config: Config) -> Opened:
         rows.close()
         lock.close()
 
-    return Opened(log, Shared(rows, log.acquire, close, log.inspect, lambda: log.refusal, log.statements))
+    return Opened(log, Shared(rows, log.acquire, log.prepare, close, log.inspect, lambda: log.refusal, log.statements))
 
 
 def _lock_directory_of_node(data_dir: Path) -> LocalLock:

@@ -30,6 +30,7 @@ from coordinator_server.runtime.services import LoopServices
 from coordinator_server.runtime.timers import TimerQueue
 from coordinator_server.server.apis.table import served_apis
 from coordinator_server.server.cluster.effects import Courier
+from coordinator_server.server.cluster.handover import Handovers
 from coordinator_server.server.cluster.link_transport import NodeTransports, OtherNodes
 from coordinator_server.server.cluster.nodes import Nodes, Place
 from coordinator_server.server.cluster.open import Cluster, NodeLinking, open_cluster
@@ -166,6 +167,7 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
             who=cluster.who,
             roles=cluster.roles,
             presence=Presence(links.purpose("presence"), cluster.who),
+            handovers=Handovers(links.purpose("handover")),
             lease=hosting.lease,
             after_submit=base.services.flusher.after_submit,
         )

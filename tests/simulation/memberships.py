@@ -6,20 +6,20 @@ and the store may go on as its standby. The store notices when the session of a 
 and its listener answers, unless the network between nodes is slow, too.
 
 What must be true at any moment: of one shard no two nodes may answer, no epoch has two owners, and no shard changes its owner but
-from a node that has released it or is marked dead. Reads and writes of a shard are linearizable. No node is marked dead that was
+from a node that has given it away or is marked dead. Reads and writes of a shard are linearizable. No node is marked dead that was
 there. After the calm each shard has a living owner, and all have their part.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from random import Random
 from typing import Any, Final
 
 from coordinator_server.log.members import Member, MemberRow, Table
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.runtime.lease import Gate
 from coordinator_server.server.membership.leases import LeaseTimes
 from coordinator_server.server.membership.membership import MOST_CLOCK_DIFFERENCE_MS, Clocks, Membership
@@ -202,6 +202,25 @@ class PlayedNode:
     def changed(self, table: Table, /) -> None:
         """Clients would hear of it."""
 
+    def offer(self, to: Member, shards: Sequence[Ownership], done: Callable[[bool], None], /) -> None:
+        [node] = [each for each in self.play.nodes if each.node == to.node]
+        heard = partial(self._later, self.process, self.play.delay_us())
+        self._later(
+            self.process, self.play.delay_us(), lambda: node.answer_offer(lambda is_taken: heard(partial(done, is_taken)))
+        )
+
+    def answer_offer(self, done: Callable[[bool], None]) -> None:
+        """What it says to an offer; nothing in time while it is paused."""
+        if self.membership is None or self.play.world.now_us < self.paused_until_us or self.play.rng.random() < 0.1:
+            self.play.world.after(SECOND, partial(done, False))
+        else:
+            done(self.membership.accepts)
+
+    def tell_given(self) -> None:
+        for node in self.play.nodes:
+            if node.membership is not None and self.play.rng.random() < 0.7:
+                node._later(node.process, self.play.delay_us(), node.membership.look_again)
+
     def ask_if_gone(self, member: Member, _row: MemberRow, done: Callable[[bool], None], /) -> None:
         [node] = [each for each in self.play.nodes if each.node == member.node]
         self._later(self.process, self.play.delay_us(), lambda: node.answer_if_present(member, partial(self._answered, done)))
@@ -240,7 +259,7 @@ class MembershipPlay:
         self.history = History(self.world)
         self.owners: dict[tuple[ShardId, int], int] = {}
         self._row_owners: dict[tuple[ShardId, int], int] = {}
-        self.owned = self.regained = self.moved = self.gone = 0
+        self.owned = self.regained = self.moved = self.given = self.gone = 0
         self.nodes = [PlayedNode(self, node) for node in range(1, rng.choice((2, 3, 3, 4)) + 1)]
         self._before = self.database.membership
 
@@ -301,7 +320,9 @@ class MembershipPlay:
             was = before.shards[shard].owner
             if row.epoch > before.shards[shard].epoch and was not in (None, row.owner):
                 self.moved += 1
-                if now.is_alive(was):
+                to = now.gifts.get((shard, before.shards[shard].epoch + 1))
+                self.given += to is not None
+                if to is None and now.is_alive(was):
                     self.broken.append(f"{shard} was taken from {was}, which lives")
         for member, member_row in now.members.items():
             if member_row.is_dead and before.is_alive(member):

@@ -166,8 +166,9 @@ class NodeTroubles(LoopsPlay):
         membership = None if shards is None else shards._membership
         if membership is None or membership.me is None or membership.is_leaving:
             return
-        if owned := [shard for shard in membership.owned if shard in some]:
+        others = [] if membership.rows is None else [each for each in membership.rows.staying if each != membership.me]
+        owned = [shard for shard in membership.owned if shard in some]
+        if owned and others:
             shard = self.rng.choice(owned)
-            epoch = membership.owned[shard]
             self.moved += 1
-            membership._disown(shard, partial(membership._release, membership.me, shard, epoch))
+            membership._offer(membership.me, [(shard, membership.owned[shard], self.rng.choice(others))])

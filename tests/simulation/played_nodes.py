@@ -114,7 +114,7 @@ class Node:
             members = SharedMembers(
                 play.database, self._send, partial(self._answer, process), play.wall_ms, lambda: process is self.machine.process
             )
-            return Opened(log, Shared(members, log.acquire))
+            return Opened(log, Shared(members, log.acquire, log.prepare))
 
         return environment._replace(
             open_log=open_log, node_links=lambda _config, _others, _incidents: SimulatedLinks(environment, self.id)

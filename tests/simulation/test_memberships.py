@@ -32,14 +32,16 @@ SEEDS = int(os.environ.get("SEEDS", "75")) // 5
 
 def test_a_shard_has_one_owner() -> None:
     """And things happen: shards move between living nodes and from dead ones, leases are won back, processes found to be gone."""
-    owned = moved = regained = answered = gone = 0
+    owned = moved = given = regained = answered = gone = 0
     for seed in range(SEEDS):
         play = MembershipPlay(seed, has_clients=seed % 2 == 0)
         assert not (wrong := play.run()), "\n".join([f"seed {seed}: {replay_command(seed, 'memberships')}", *wrong[:5]])
         owned, moved, regained = owned + play.owned, moved + play.moved, regained + play.regained
+        given += play.given
         answered, gone = answered + play.history.answered, gone + play.gone
 
     assert (owned > 5 * SEEDS, moved > SEEDS, regained > SEEDS // 4, answered > 100 * SEEDS, gone > SEEDS) == (True,) * 5
+    assert given > SEEDS
 
 
 def test_a_seed_is_one_play() -> None:
@@ -136,7 +138,7 @@ def the_dead_go_on(patch: pytest.MonkeyPatch) -> None:
 
 
 def shards_are_taken_from_living_nodes(patch: pytest.MonkeyPatch) -> None:
-    def greedy(table: Table, me: Member, *, takes: bool = True) -> Plan:
+    def greedy(table: Table, me: Member, *, takes: bool = True, without: Any = ()) -> Plan:
         return Plan([(shard, row.epoch) for shard, row in table.shards.items() if row.owner != me][:1], [])
 
     def take(self: Rows, database: Any, member: Member, shard: ShardId, epoch: int) -> int | None:
@@ -154,8 +156,8 @@ def clocks_may_be_anywhere(patch: pytest.MonkeyPatch) -> None:
 
 
 def shards_stay_where_they_are(patch: pytest.MonkeyPatch) -> None:
-    def stay(table: Table, me: Member, *, takes: bool = True) -> Plan:
-        return plan(table, me, takes=takes)._replace(release=[])
+    def stay(table: Table, me: Member, *, takes: bool = True, without: Any = ()) -> Plan:
+        return plan(table, me, takes=takes)._replace(give=[])
 
     patch.setattr(membership, "plan", stay)
 

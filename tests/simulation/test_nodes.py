@@ -190,8 +190,8 @@ def _refused(failure: Any) -> Any:
 def shards_are_taken_from_living_nodes(patch: Patch) -> None:
     """Section 15: nobody does."""
 
-    def greedy(table: Any, me: Any, *, takes: bool = True) -> Plan:
-        found = plan(table, me, takes=takes)
+    def greedy(table: Any, me: Any, *, takes: bool = True, without: Any = ()) -> Plan:
+        found = plan(table, me, takes=takes, without=without)
         others = [(shard, row.epoch) for shard, row in table.shards.items() if row.owner not in (me, None)]
         return found._replace(take=[*found.take, *others[:1]] if takes else found.take)
 

@@ -50,6 +50,10 @@ class NodeLog(SharedLog):
 
         self._post(run)
 
+    def prepare(self, shards: Sequence[ShardId], done: Callable[[], None], /) -> None:
+        """Nothing is read twice here; it takes a statement's time."""
+        self._post(lambda: self._answer(done))
+
     def _acquired(self, shard: ShardId, found: Shard | None, error: LogError | None, done: OnTaken) -> None:
         if error is None and found is not None:
             self._here[shard] = found

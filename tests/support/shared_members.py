@@ -28,7 +28,7 @@ class Session:
 class Rows:
     """The rows, with the statements that change them: each finds what it expects, or changes nothing, as SQL would.
 
-    ``sessions`` are the locks of members, which a standby does not have.
+    ``sessions`` are the locks of members, which a standby does not have. ``gifts``: who was given a shard, at which epoch.
     """
 
     def __init__(self, shards: Iterable[ShardId]) -> None:
@@ -36,10 +36,12 @@ class Rows:
         self.members: dict[Member, MemberRow] = {}
         self.shards = {shard: ShardRow() for shard in shards}
         self.sessions: dict[Member, Session] = {}
+        self.gifts: dict[tuple[ShardId, int], Member] = {}
 
     def copy(self) -> Rows:
         copied = Rows(())
         copied.version, copied.members, copied.shards = self.version, dict(self.members), dict(self.shards)
+        copied.gifts = dict(self.gifts)
         return copied
 
     def table(self, wall_ms: int) -> Table:
@@ -86,11 +88,19 @@ class Rows:
         self.version += 1
         return epoch + 1
 
-    def release(self, member: Member, shard: ShardId, epoch: int) -> bool:
-        if self.shards[shard] != ShardRow(member, epoch):
+    def give(self, database: Database, member: Member, shard: ShardId, epoch: int, to: Member) -> bool:
+        if self.shards[shard] != ShardRow(member, epoch) or not self.is_alive(to):
             return False
-        self.shards[shard] = ShardRow(None, epoch)
+        self.shards[shard] = ShardRow(to, epoch + 1)
+        self.gifts[shard, epoch + 1] = to
+        database.shard(shard).epoch = epoch + 1, 0
         self.version += 1
+        return True
+
+    def retire(self, member: Member) -> bool:
+        if not self.is_alive(member):
+            return False
+        self.members[member] = self.members[member]._replace(is_leaving=True)
         return True
 
 
@@ -129,8 +139,11 @@ class SharedMembers:
     def take(self, member: Member, shard: ShardId, epoch: int, done: Callable[[int | None], None], /) -> None:
         self._run(lambda rows: rows.take(self._database, member, shard, epoch), done)
 
-    def release(self, member: Member, shard: ShardId, epoch: int, done: Callable[[bool | None], None], /) -> None:
-        self._run(lambda rows: rows.release(member, shard, epoch), done)
+    def give(self, member: Member, shard: ShardId, epoch: int, to: Member, done: Callable[[bool | None], None], /) -> None:
+        self._run(lambda rows: rows.give(self._database, member, shard, epoch, to), done)
+
+    def retire(self, member: Member, done: Callable[[bool | None], None], /) -> None:
+        self._run(lambda rows: rows.retire(member), done)
 
     def leave(self, member: Member, done: Callable[[bool | None], None], /) -> None:
         self._run(lambda rows: rows.mark_dead(member, None), done)

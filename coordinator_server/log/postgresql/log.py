@@ -1,6 +1,6 @@
 """The log of one node in a database that nodes share: ``LogStore``.
 
-    opened    ``acquire`` has copied the newest layer of a shard that this node owns, and read what comes after it. From then on the
+    opened    ``acquire`` has the newest layer of a shard that this node owns, and what comes after it (loads.py). From then on the
               loop reads the shard from these
     owned     submits and resolutions, one statement each, over one session
     left      ``forget``, or another owner's epoch was found: whatever is read of it comes from the database
@@ -25,9 +25,10 @@ from coordinator_server.log.postgresql.appends import Appends, Pending
 from coordinator_server.log.postgresql.checks import check_clock, check_connection, check_rights
 from coordinator_server.log.postgresql.inspection import inspect
 from coordinator_server.log.postgresql.layers import LayerCopies
+from coordinator_server.log.postgresql.loads import Loads
 from coordinator_server.log.postgresql.reads import Reads
 from coordinator_server.log.postgresql.retention import StoreRetention
-from coordinator_server.log.postgresql.rows import LAST_ROW, SHARD_ROW, Row, end_ms, first_row, rows_between
+from coordinator_server.log.postgresql.rows import SHARD_ROW, Row
 from coordinator_server.log.postgresql.schema import Shared, open_tables
 from coordinator_server.log.postgresql.session import ANSWER_S, OnConnect, Session
 from coordinator_server.log.postgresql.tails import Tail
@@ -111,7 +112,7 @@ class PostgresqlLog:
         self._writing = self.session(f"{name} writes", self._prepare)
         self._loading = self.session(f"{name} loads")
         self._tails: dict[ShardId, Tail] = {}
-        self._copies = copies
+        self._loads = Loads(self._loading, shared.sids, copies)
         self._reads = reads = Reads(self._tails, shared.sids, partial(self.session, f"{name} reads"), copies)
         # LoadingLog and FetchedLog.
         self.read, self.checkpoint, self.compacted_to = reads.read, reads.checkpoint, reads.compacted_to
@@ -172,6 +173,10 @@ class PostgresqlLog:
         """
         self._opening[owned.shard] = owned
         self._start(self._open(owned), done)
+
+    def prepare(self, shards: Sequence[ShardId], done: Callable[[], None], /) -> None:
+        """Read shards while others own them, so that ``acquire`` has little left to read. ``done`` is called on the loop."""
+        self._start(self._loads.prepare(shards), lambda _: done())
 
     def forget(self, shards: Sequence[ShardId], done: Callable[[], None], /) -> None:
         """Leave shards to other owners: nothing of them stays in memory. ``done`` is called at once."""
@@ -317,7 +322,7 @@ class PostgresqlLog:
     async def _open(self, owned: Ownership) -> LogError | None:
         while self._opening.get(owned.shard) is owned and not self._is_closed:
             try:
-                tail = await self._opened(owned)
+                tail = await self._loads.tail(owned)
             except (Unavailable, OutcomeUnknown):
                 await asyncio.sleep(_RETRY_S)
             except LogError as error:
@@ -328,32 +333,6 @@ class PostgresqlLog:
                     self._tails[owned.shard] = tail
                     return None
         return _CLOSED if self._is_closed else Unavailable(f"{owned} is not wanted any more")
-
-    async def _opened(self, owned: Ownership) -> Tail:
-        """Return the tail of a shard: its newest layer, and all rows after it.
-
-        They are of one moment, which has the owner's epoch: so they have all that was written before.
-        """
-        shard, sid = owned.shard, self.sids[owned.shard]
-        newest = await self._copies.newest(partial(self._loading.read, waits=False), shard, sid)
-        self._copies.keep_only(shard, newest.layer)
-        async with self._loading.snapshot() as read:
-            [(epoch, resolution, start, end)] = await read(SHARD_ROW, sid)
-            if epoch != owned.epoch:
-                raise Fenced(f"{shard} has the epoch {epoch}, not {owned.epoch}")
-            if newest.to_offset < start:
-                raise Unavailable(f"rows of {shard} were removed meanwhile")
-            begin = await first_row(read, sid, newest.to_offset, end)
-            tail = Tail(shard, begin, epoch, is_loaded=False, newest=newest)
-            tail.resolutions = resolution
-            async for row in rows_between(read, shard, sid, begin, end):
-                tail.append(row, end_ms(row.data))
-            if tail.end_ms < 0:
-                for _, _, data in await read(LAST_ROW, sid):
-                    tail.end_ms = end_ms(data)
-        if tail.end_ms < 0 and newest.layer is not None:
-            tail.end_ms = await asyncio.to_thread(newest.layer.end_time)
-        return tail
 
     async def _take(self, ends: Sequence[ShardEnd]) -> LogError | None:
         for end in ends:

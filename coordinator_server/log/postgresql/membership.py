@@ -2,11 +2,11 @@
 
 Each statement finds the rows as it expects them, or changes nothing; its answer is durable before it counts, as that of an append.
 An answer that does not come is no outcome: the next statement says what it has seen. Renewals have a connection of their own,
-because a take waits for the appends that are under way to its shard. Takes and releases of one turn are one statement.
+because a take waits for the appends that are under way to its shard. Takes of one turn are one statement, and so are gifts.
 
 The version of the rows is computed from them. Each change of owners raises it, and so does each change of the members that live:
 
-    shards   twice the epoch, less one while the shard has an owner: a take adds one or two, a release one
+    shards   twice the epoch, less one while the shard has an owner: a take adds one or two, a gift two
     nodes    twice the newest incarnation, less the number of those that live: a start adds one, and so does an end
 
 The session that renews holds an advisory lock for its member, which the database frees when that session ends. Others try the
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -31,7 +32,7 @@ from coordinator_server.log.shards import ShardId
 
 T = TypeVar("T")
 Moved = Callable[[Mapping[int, int] | None], None]
-"""Gets the epochs of the shards that were taken or released, by number; None if that is unknown."""
+"""Gets the epochs of the shards that were taken or given, by number; None if that is unknown."""
 
 _LOCK: Final = "hashtextextended('coordinator_server node ' || id || '.' || incarnation, 0)"
 # Former processes of the node that own nothing are forgotten, but for the newest, from which the next one counts.
@@ -56,14 +57,18 @@ WHERE s.sid = seen.sid AND s.epoch = seen.epoch AND {_LIVES.format(id="$1::int",
   AND (s.owner IS NULL OR (s.owner = $1 AND s.owner_incarnation = $2)
     OR NOT {_LIVES.format(id="s.owner", incarnation="s.owner_incarnation")})
 RETURNING s.sid, s.epoch"""
-_RELEASE: Final = """
-UPDATE shard s SET owner = NULL, owner_incarnation = NULL FROM unnest($3::int[], $4::bigint[]) seen(sid, epoch)
-WHERE s.sid = seen.sid AND s.owner = $1 AND s.owner_incarnation = $2 AND s.epoch = seen.epoch RETURNING s.sid, s.epoch"""
+_GIVE: Final = f"""
+UPDATE shard s SET owner = $5::int, owner_incarnation = $6::bigint, epoch = s.epoch + 1, resolution = 0
+FROM unnest($3::int[], $4::bigint[]) seen(sid, epoch)
+WHERE s.sid = seen.sid AND s.owner = $1 AND s.owner_incarnation = $2 AND s.epoch = seen.epoch
+  AND {_LIVES.format(id="$5::int", incarnation="$6::bigint")}
+RETURNING s.sid, s.epoch"""
+_RETIRE: Final = "UPDATE node SET is_leaving = true WHERE id = $1 AND incarnation = $2 AND NOT is_dead RETURNING id"
 # One statement, and so one moment.
 _READ: Final = f"""
 SELECT
   (SELECT coalesce(json_agg(json_build_array(id, incarnation, listeners, renewals, is_dead,
-    CASE WHEN is_dead THEN false ELSE NOT pg_try_advisory_xact_lock_shared({_LOCK}) END)), '[]') FROM node)::text,
+    CASE WHEN is_dead THEN false ELSE NOT pg_try_advisory_xact_lock_shared({_LOCK}) END, is_leaving)), '[]') FROM node)::text,
   (SELECT json_agg(json_build_array(topic, partition, owner, owner_incarnation, epoch)) FROM shard)::text,
   (extract(epoch FROM clock_timestamp()) * 1000)::bigint"""
 
@@ -75,6 +80,7 @@ class _NodeRow(Struct, array_like=True):
     renewals: int
     is_dead: bool
     is_connected: bool
+    is_leaving: bool
 
 
 class _ShardRow(Struct, array_like=True):
@@ -102,7 +108,7 @@ class PostgresqlMembership:
         self._loop = asyncio.get_running_loop()
         self._tasks: set[asyncio.Task[Any]] = set()
         # By statement: what is asked for in this turn.
-        self._moves: dict[tuple[str, Member], list[tuple[int, int, Moved]]] = {}
+        self._moves: dict[tuple[str, tuple[Member, ...]], list[tuple[int, int, Moved]]] = {}
 
     def join(self, node: int, listeners: Sequence[tuple[str, int]], done: Callable[[Member | None], None], /) -> None:
         """Add a member with the next incarnation of a node."""
@@ -129,15 +135,19 @@ class PostgresqlMembership:
     def take(self, member: Member, shard: ShardId, epoch: int, done: Callable[[int | None], None], /) -> None:
         """Become the owner of a shard whose epoch is ``epoch``, and which no other living member owns."""
         sid = self._sids[shard]
-        self._move(_TAKE, member, sid, epoch, lambda found: done(None if found is None else found.get(sid)))
+        self._move(_TAKE, (member,), sid, epoch, lambda found: done(None if found is None else found.get(sid)))
 
-    def release(self, member: Member, shard: ShardId, epoch: int, done: Callable[[bool | None], None], /) -> None:
-        """Leave a shard that the member owns at ``epoch`` without an owner."""
+    def give(self, member: Member, shard: ShardId, epoch: int, to: Member, done: Callable[[bool | None], None], /) -> None:
+        """Let a member that lives be the owner of a shard that ``member`` owns at ``epoch``, at the next epoch."""
         sid = self._sids[shard]
-        self._move(_RELEASE, member, sid, epoch, lambda found: done(None if found is None else sid in found))
+        self._move(_GIVE, (member, to), sid, epoch, lambda found: done(None if found is None else sid in found))
+
+    def retire(self, member: Member, done: Callable[[bool | None], None], /) -> None:
+        """Say that a member is leaving. False: it has no row, or is marked dead."""
+        self._ask(self._write(self._renewing, _RETIRE, *member), bool, done)
 
     def leave(self, member: Member, done: Callable[[bool | None], None], /) -> None:
-        """Mark a member dead that has released its shards."""
+        """Mark a member dead that has given its shards away."""
         self._ask(self._write(self._renewing, _LEAVE, *member), bool, done)
 
     def close(self) -> None:
@@ -154,23 +164,24 @@ class PostgresqlMembership:
             await asyncio.wait(list(self._tasks))
             await asyncio.sleep(0)
 
-    def _move(self, statement: str, member: Member, sid: int, epoch: int, done: Moved) -> None:
-        """Take or release a shard, together with all others for which this is asked in the same turn."""
-        moves = self._moves.setdefault((statement, member), [])
+    def _move(self, statement: str, members: tuple[Member, ...], sid: int, epoch: int, done: Moved) -> None:
+        """Take or give a shard, together with all others for which this is asked in the same turn."""
+        moves = self._moves.setdefault((statement, members), [])
         if not moves:
-            self._loop.call_soon(self._move_all, statement, member)
+            self._loop.call_soon(self._move_all, statement, members)
         moves.append((sid, epoch, done))
 
-    def _move_all(self, statement: str, member: Member) -> None:
+    def _move_all(self, statement: str, members: tuple[Member, ...]) -> None:
         # In the order in which appends lock shards.
-        moves = sorted(self._moves.pop((statement, member)), key=lambda each: each[0])
+        moves = sorted(self._moves.pop((statement, members)), key=lambda each: each[0])
+        member, *to = members
         sids, epochs, dones = zip(*moves, strict=True)
 
         def moved(found: Mapping[int, int] | None) -> None:
             for done in dones:
                 done(found)
 
-        moving = self._write(self._moving, statement, *member, sids, epochs)
+        moving = self._write(self._moving, statement, *member, sids, epochs, *chain.from_iterable(to))
         self._ask(moving, lambda rows: {row["sid"]: row["epoch"] for row in rows}, moved)
 
     async def _renewed(self, member: Member) -> Rows:
@@ -207,7 +218,9 @@ class PostgresqlMembership:
 def _table(rows: Rows) -> Table:
     [(nodes, shards, wall_ms)] = rows
     members = {
-        Member(row.id, row.incarnation): MemberRow(tuple(row.listeners), row.renewals, row.is_dead, row.is_connected)
+        Member(row.id, row.incarnation): MemberRow(
+            tuple(row.listeners), row.renewals, row.is_dead, row.is_connected, row.is_leaving
+        )
         for row in _nodes.decode(nodes)
     }
     owners = {

@@ -1,7 +1,7 @@
 """The tables: made at the first start of a cluster, and compared with what a node expects at every start.
 
     meta    one row: the format, the cluster, and what all nodes share
-    node    a process of a node: incarnation, listeners, renewals of its lease
+    node    a process of a node: incarnation, listeners, renewals of its lease, whether it is leaving
     shard   its owner, its epoch, and its end. An append changes the end alone, in place
     log     the appends. An era is emptied as a whole, by TRUNCATE
     layer   the published layers of a shard, with their manifests. They stand for the offsets before their ends
@@ -107,6 +107,10 @@ CREATE TABLE upkeep (
 );
 INSERT INTO upkeep DEFAULT VALUES;
 """
+# What nodes of earlier versions do not read: they give shards to a node that is leaving, until it has left.
+_LEAVING: Final = "ALTER TABLE node ADD COLUMN is_leaving boolean NOT NULL DEFAULT false"
+_HAS_LEAVING: Final = f"""
+SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = '{SCHEMA}.node'::regclass AND attname = 'is_leaving')"""
 # PostgreSQL 15 has STORAGE only in ALTER TABLE.
 _STORAGE: Final = "ALTER TABLE log ALTER COLUMN data SET STORAGE EXTERNAL"
 
@@ -133,6 +137,8 @@ async def open_tables(connection: Any, *, node_id: int, partitions: Mapping[str,
                 await _make(connection, partitions, cluster_id or uuid_text(uuid.UUID(bytes=os.urandom(16)).bytes))
             if not await connection.fetchval(f"SELECT to_regclass('{SCHEMA}.layer') IS NOT NULL"):
                 await connection.execute(_LAYER_TABLES)
+            if not await connection.fetchval(_HAS_LEAVING):
+                await connection.execute(_LEAVING)
             return await _opened(connection, node_id, partitions, cluster_id)
     except asyncpg.InsufficientPrivilegeError as refused:
         user = await connection.fetchval("SELECT current_user")

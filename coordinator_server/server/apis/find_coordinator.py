@@ -103,7 +103,7 @@ def _coordinators(
 
 
 def _coordinator(node: Node, topic: Topic, reply: Exchange[Any], key: str, owned: str) -> Coordinator:
-    owner = node.nodes.view.owner_of(ShardId(topic.name, partition_for(owned, topic.partitions))).node
+    owner = node.nodes.asked_for(ShardId(topic.name, partition_for(owned, topic.partitions)))
     if owner == NO_NODE:
         return Coordinator(key, -1, "", -1, ErrorCode.COORDINATOR_NOT_AVAILABLE, "nobody owns the shard at the moment; try again")
     there = node.endpoint(reply, owner)

@@ -59,6 +59,11 @@ class Link(asyncio.Protocol, Generic[M]):
         if self._transport is not None:
             self._transport.write(encode_message(message))
 
+    def finish(self) -> None:
+        """Close the link when all messages are sent."""
+        if self._transport is not None:
+            self._transport.close()
+
     def close(self) -> None:
         """Close the link at once, discarding unsent messages."""
         if self._transport is not None:

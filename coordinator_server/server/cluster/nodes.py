@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from coordinator_server.log.shards import ShardId
-from coordinator_server.server.cluster.view import Endpoint, Owner, View
+from coordinator_server.log.shards import Ownership, ShardId
+from coordinator_server.server.cluster.view import NO_NODE, Endpoint, Owner, View
 
 
 class Place(NamedTuple):
@@ -25,12 +26,14 @@ class Place(NamedTuple):
 class Nodes:
     """The view that node ``node_id`` has. All parts of a loop share one ``Nodes``, so that all change to a new view at once."""
 
-    __slots__ = ("id", "loop", "view")
+    __slots__ = ("_next", "id", "loop", "view")
 
     def __init__(self, node_id: int, view: View) -> None:
         self.id = node_id
         self.loop = view.node(node_id).loop
         self.view = view
+        # Who is about to own a shard, by the epoch of the owner that gives it away.
+        self._next: dict[ShardId, Owner] = {}
 
     def replace(self, view: View) -> bool:
         """Use a newer view. Return whether it is newer than the present one."""
@@ -42,6 +45,17 @@ class Nodes:
     def give(self, shard: ShardId, owner: Owner) -> None:
         """Note the owner of a shard before the view of all nodes has it: this node has taken it, or is about to release it."""
         self.view = replace(self.view, owners={**self.view.owners, shard: owner})
+
+    def expect(self, to: int, shards: Iterable[Ownership]) -> None:
+        """Note that a node is about to own shards, whose owners at these epochs give them away."""
+        self._next.update((shard, Owner(to, epoch)) for shard, epoch in shards)
+
+    def asked_for(self, shard: ShardId) -> int:
+        """Return the node that clients are to ask for a shard: its owner, or the one that is about to be; NO_NODE without any."""
+        owner, following = self.view.owner_of(shard), self._next.get(shard)
+        # The next owner is shown as such until it has taken the shard: the rows have it one epoch before.
+        is_moving = following is not None and following.epoch >= owner.epoch - (owner.node == NO_NODE)
+        return following.node if following is not None and is_moving and following.node in self.view.node_ids else owner.node
 
     def address_for_nodes(self, node_id: int) -> Endpoint | None:
         """Return where a different node listens for nodes, or None."""

@@ -1,7 +1,7 @@
 """The view of a node that shares a store with others: the rows of the store, and what the node has taken since they were read.
 
 Rows are older than what the node knows of itself. A shard that it has taken is its own, whatever they say; one that they give to
-it, and that it does not have, is nobody's: it is being taken, or released.
+it, and that it does not have, is nobody's: it is being taken, or given away.
 """
 
 from __future__ import annotations

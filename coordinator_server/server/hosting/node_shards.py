@@ -1,7 +1,8 @@
 """This node among those that share a store: a process of it joins, owns shards, and gives them to others when it leaves.
 
     own       the view says that it is ours ─ the log is read from the store ─ the shard loads ─ the catalog's owner leads
-    disown    the view says that nobody owns it ─ the catalog's owner follows ─ unload ─ nothing is under way ─ released
+    disown    the view says that nobody owns it ─ the catalog's owner follows ─ unload ─ nothing is under way ─ given away
+    offer     the next owner reads it before that, and clients learn who it is (cluster/handover.py)
     changed   the view of all nodes: who owns the other shards, which nodes have ended, who is the controller
     asked     whether the process of another node is gone (cluster/presence.py)
 
@@ -11,7 +12,7 @@ What cannot be read from the store is read again after RETRY_S. ``membership/mem
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +25,7 @@ from coordinator_server.log.store import LogStore
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.runtime.lease import Lease
 from coordinator_server.server.cluster.catalog_roles import RoledCatalog
+from coordinator_server.server.cluster.handover import Handovers
 from coordinator_server.server.cluster.neighbours import Identity
 from coordinator_server.server.cluster.nodes import Nodes
 from coordinator_server.server.cluster.presence import Presence
@@ -65,6 +67,7 @@ class NodeShards:
         who: Identity,
         roles: RoledCatalog,
         presence: Presence,
+        handovers: Handovers,
         lease: Lease,
         after_submit: Callable[[Callable[[], None]], None],
     ) -> None:
@@ -76,6 +79,7 @@ class NodeShards:
         self._who = who
         self._roles = roles
         self._presence = presence
+        self._handovers = handovers
         self._lease = lease
         self._after_submit = after_submit
         self._membership: Membership | None = None
@@ -121,6 +125,7 @@ class NodeShards:
         )
         self._start_task(self._roles.follow())
         self._start_task(self._presence.start())
+        self._start_task(self._handovers.start(self))
         self._tick()
         self._look()
 
@@ -157,6 +162,7 @@ class NodeShards:
         for task in self._tasks:
             task.cancel()
         self._presence.stop()
+        self._handovers.stop()
 
     def _tick(self) -> None:
         self.membership.tick()
@@ -215,6 +221,39 @@ class NodeShards:
             done(await self._presence.is_gone(member, Endpoint(*row.listeners[0])))
 
         self._start_task(ask())
+
+    def offer(self, to: Member, shards: Sequence[Ownership], done: Callable[[bool], None], /) -> None:
+        """Let a member read shards that it is about to get, and nodes know of it."""
+
+        async def offer() -> None:
+            others = [each.id for each in self._nodes.view.nodes if each.id != self._nodes.id]
+            is_taken = await self._handovers.offer(to.node, others, shards)
+            if is_taken:
+                self._nodes.expect(to.node, shards)
+            done(is_taken)
+
+        self._start_task(offer())
+
+    def tell_given(self) -> None:
+        """Let others look at the rows: shards were given to them."""
+        self._handovers.given()
+
+    # Receiver: what other nodes give away.
+
+    def offered(self, shards: Sequence[Ownership], done: Callable[[bool], None], /) -> None:
+        """Read shards that this node is about to get."""
+        if self.membership.accepts:
+            self._sharing.shared.prepare([shard for shard, _ in shards], lambda: done(self.membership.accepts))
+        else:
+            done(False)
+
+    def moving(self, to: int, shards: Sequence[Ownership], /) -> None:
+        """Say to clients that a node is about to answer for shards."""
+        self._nodes.expect(to, shards)
+
+    def given(self) -> None:
+        """Look at the rows: they say who has what was moving."""
+        self.membership.look_again()
 
     # Shards that come and go.
 

@@ -1,4 +1,4 @@
-"""One node of those that share a store: it joins, renews its lease, marks silent nodes dead, takes shards and releases them.
+"""One node of those that share a store: it joins, renews its lease, marks silent nodes dead, takes shards and gives them away.
 
     out ──join──► in ──renewal refused: it is marked dead──► drops everything at once ──► out
                   │
@@ -6,8 +6,10 @@
                         silent for a lease          mark dead, and nothing else until the store has that
                         no session with the store   ask its listener; if the process is gone: mark dead
                         owner none or dead          take, by epoch; then own
-                        more than its part          disown, and when it is unloaded: release
+                        more than its part          offer; if it is accepted disown, and when it is unloaded: give
+                        given by another            take, by epoch; then own
                         another owner, or epoch     disown
+                  leave: say so in its row; give all; when nothing is left, or it takes too long: unload the rest, mark itself dead
 
 Nobody takes from a living node. A dead one is marked before its shards are taken. A taker waits a whole lease on its own clock,
 unless the store has lost the member's session *and* its listener proves that the process is gone. Either alone proves nothing.
@@ -24,7 +26,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import structlog
 
 from coordinator_server.log.members import Member, MemberRow, MembershipStore, Table
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.runtime.lease import Lease
 from coordinator_server.server.membership.leases import LeaseTimes, Silence
 from coordinator_server.server.membership.plan import is_settled, plan
@@ -38,7 +40,11 @@ HASTE: Final = 5
 SILENT, GONE = "silent", "gone"
 """Why a member is marked dead: a lease without a renewal, or the proof that its process has ended."""
 MOST_LEAVING: Final = 8
-"""So many shards are given to other nodes at a time: each is without an owner until the next look of one, and its load."""
+"""So many shards are given to other nodes at a time: nobody answers for them between their unload here and their load there."""
+REFUSED_MS: Final = 2000
+"""A member that has not accepted an offer gets none for so long."""
+LEAVE_MS: Final = 15_000
+"""A node that leaves gives its shards away for so long. Then it unloads what is left, and others take that."""
 
 
 class Clocks(NamedTuple):
@@ -59,6 +65,12 @@ class Host(Protocol):
 
     def disown(self, shard: ShardId, unloaded: Callable[[], None], /) -> None:
         """Unload a shard. ``unloaded`` is called when nothing of it is under way to the store any more."""
+
+    def offer(self, to: Member, shards: Sequence[Ownership], done: Callable[[bool], None], /) -> None:
+        """Let a member read shards that it is about to get. ``done`` gets whether it takes them; they are disowned then."""
+
+    def tell_given(self) -> None:
+        """Let others look at the rows: shards were given to them."""
 
     def changed(self, table: Table, /) -> None:
         """Show clients and other rooms who owns what. Called for each version once."""
@@ -105,9 +117,15 @@ class Membership:
         self.difference_ms = 0
         self.rows: Table | None = None
         self.read_ms = 0
-        # The number of outcomes of takes and releases: rows that were read before the last one are no plan's.
+        # The number of outcomes of takes and gifts: rows that were read before the last one are no plan's.
         self._moves = 0
-        self.is_leaving = False
+        # The shards that are offered, and until when members that have not accepted get nothing.
+        self._offered: set[ShardId] = set()
+        self._refusals: dict[Member, int] = {}
+        self.is_leaving = self._is_ending = False
+        self._left: Callable[[], None] = lambda: None
+        self._leave_by_ms = 0
+        self._looks_again = False
         self._is_settled = False
         self._is_near = True
 
@@ -117,6 +135,11 @@ class Membership:
         return self.lease.is_in_force
 
     @property
+    def accepts(self) -> bool:
+        """Whether this node takes shards that others give."""
+        return self.me is not None and not self.is_leaving and self._is_near and self.may_answer
+
+    @property
     def look_ms(self) -> int:
         """The time until the next look: shorter while shards wait for an owner, or are about to get another."""
         return self._times.look_ms if self._is_settled else self._times.look_ms // HASTE
@@ -124,40 +147,31 @@ class Membership:
     def tick(self) -> None:
         """Renew, and look at the others."""
         now_ms, me = self._clocks.boot_ms(), self.me
-        if self.is_leaving:
-            pass
-        elif me is None:
-            self._ask("join", None, partial(self._store.join, self._node, self._listeners), partial(self._joined, now_ms))
-        else:
+        if me is not None:
             self._ask("renew", me, partial(self._store.renew, me), partial(self._renewed, me, now_ms))
+        elif not self.is_leaving:
+            self._ask("join", None, partial(self._store.join, self._node, self._listeners), partial(self._joined, now_ms))
         self.look()
 
     def look(self) -> None:
         """Look at the others. A node that leaves goes on with that, to tell clients where its shards are."""
         self._ask("read", None, self._store.read, partial(self._read, self._moves))
 
+    def look_again(self) -> None:
+        """Look at once: something has changed. What is being read may be from before."""
+        if ("read", None) in self._asked:
+            self._looks_again = True
+        else:
+            self.look()
+
     def leave(self, done: Callable[[], None]) -> None:
-        """Release all shards, and leave. ``done`` is called when the store has heard of it, or cannot be asked."""
+        """Give all shards away, and leave. ``done`` is called when the store has heard of it, or cannot be asked."""
         self.is_leaving = True
-        me = self.me
-        if me is None:
+        self._left, self._leave_by_ms = done, self._clocks.boot_ms() + LEAVE_MS
+        if self.me is None:
             done()
-            return
-        left = set(self.owned)
-
-        def leave_if_released() -> None:
-            if not left:
-                self.me = None
-                self.lease.end()
-                self._store.leave(me, lambda _: done())
-
-        def released(shard: ShardId, _: bool | None) -> None:
-            left.discard(shard)
-            leave_if_released()
-
-        leave_if_released()
-        for shard, epoch in list(self.owned.items()):
-            self._disown(shard, partial(self._store.release, me, shard, epoch, partial(released, shard)))
+        else:
+            self._retire(self.me)
 
     # Outcomes.
 
@@ -177,7 +191,7 @@ class Membership:
         statement(done)
 
     def _joined(self, sent_ms: int, me: Member | None) -> None:
-        if me is not None:
+        if me is not None and not self.is_leaving:
             self.me = me
             self._host.begin(me)
             self.lease.renew(sent_ms, self._times.lease_ms)
@@ -203,26 +217,59 @@ class Membership:
         self.lease.end()
         for shard in list(self.owned):
             self._disown(shard)
+        if self.is_leaving:
+            self._left()
 
     def _read(self, moves: int, table: Table | None) -> None:
+        me = self.me
+        if self._looks_again:
+            self._looks_again = False
+            self.look()
         if table is None:
+            if self.is_leaving and me is not None:
+                self._end(me)
             return
         self.rows, self.read_ms = table, self._clocks.boot_ms()
         self._silence.observe(table, self.read_ms)
         if table.version > self._version:
             self._version = table.version
-            self._is_settled = is_settled(table)
             self._host.changed(table)
-        me = self.me
-        if me is None or self.is_leaving or me not in table.members:
+        self._is_settled = is_settled(table)
+        if me is None or me not in table.members:
             return
         if not table.is_alive(me):
             self._drop_all("its row says that it is dead")
             return
         self._follow(table, me)
         self._mark_dead(table, me)
-        if moves == self._moves:
+        if self.is_leaving:
+            self._go_on_leaving(table, me)
+        if moves == self._moves and not self._is_ending:
             self._move(table, me)
+
+    def _go_on_leaving(self, table: Table, me: Member) -> None:
+        if not table.members[me].is_leaving:
+            # Others would give it shards.
+            self._retire(me)
+        has_nothing = not self.owned and not self._unloading and all(row.owner != me for row in table.shards.values())
+        if has_nothing or not table.staying or self._clocks.boot_ms() >= self._leave_by_ms:
+            self._end(me)
+
+    def _retire(self, me: Member) -> None:
+        self._ask("retire", me, partial(self._store.retire, me), lambda _: self.look_again())
+
+    def _end(self, me: Member) -> None:
+        """Leave with what could not be given away: others take it when the store has heard of it."""
+        self._is_ending = True
+        for shard in list(self.owned):
+            self._disown(shard)
+        self._leave_if_unloaded(me)
+
+    def _leave_if_unloaded(self, me: Member) -> None:
+        if self._is_ending and not self._unloading and self.me == me:
+            self.me = None
+            self.lease.end()
+            self._store.leave(me, lambda _: self._left())
 
     def _follow(self, table: Table, me: Member) -> None:
         """Disown what another node owns, or this one at another epoch. Rows older than what is owned say nothing."""
@@ -261,13 +308,13 @@ class Membership:
         if not is_near and self._is_near:
             log.error("clock-differs", node=me.node, difference_ms=difference_ms, action="set the clock: no shards are taken")
         self._is_near = is_near
-        take, release = plan(table, me, takes=is_near and self.may_answer)
-        for shard, epoch in release[: max(0, MOST_LEAVING - len(self._unloading))]:
-            if self.owned.get(shard) == epoch:
-                self._disown(shard, partial(self._release, me, shard, epoch))
-        # A take or release had no outcome, so it may still be under way: the next epoch ends it.
-        doubtful = [(shard, row.epoch) for shard, row in table.shards.items() if row.owner == me and shard not in self.owned]
-        for shard, epoch in [*doubtful, *take]:
+        now_ms = self._clocks.boot_ms()
+        refused = [member for member, until_ms in self._refusals.items() if now_ms < until_ms]
+        take, give = plan(table, me, takes=is_near and self.may_answer, without=refused)
+        self._offer(me, give)
+        # Another node has given them, or a take or gift had no outcome, so it may still be under way: the next epoch ends it.
+        ours = [(shard, row.epoch) for shard, row in table.shards.items() if row.owner == me and shard not in self.owned]
+        for shard, epoch in [*(() if self.is_leaving else ours), *take]:
             if shard not in self._unloading:
                 self._ask("shard", shard, partial(self._store.take, me, shard, epoch), partial(self._took, me, shard))
 
@@ -277,16 +324,49 @@ class Membership:
             self.owned[shard] = epoch
             self._host.own(shard, epoch)
 
-    def _release(self, me: Member, shard: ShardId, epoch: int) -> None:
-        self._ask("shard", shard, partial(self._store.release, me, shard, epoch), self._released)
+    def _offer(self, me: Member, give: Sequence[tuple[ShardId, int, Member]]) -> None:
+        """Offer some of the shards that are to be given away."""
+        room = MOST_LEAVING - len(self._unloading) - len(self._offered)
+        moving = self._unloading | self._offered | {subject for name, subject in self._asked if name == "shard"}
+        waiting = [each for each in give if each[0] not in moving]
+        offers: dict[Member, list[Ownership]] = {}
+        for shard, epoch, to in waiting[: max(0, room)]:
+            offers.setdefault(to, []).append(Ownership(shard, epoch))
+            self._offered.add(shard)
+        for to, shards in offers.items():
+            self._host.offer(to, shards, partial(self._offer_heard, me, to, shards))
 
-    def _released(self, _: bool | None) -> None:
+    def _offer_heard(self, me: Member, to: Member, shards: Sequence[Ownership], is_accepted: bool) -> None:
+        self._offered.difference_update(shard for shard, _ in shards)
+        if self.me != me or self._is_ending:
+            return
+        if not is_accepted:
+            self._refusals[to] = self._clocks.boot_ms() + REFUSED_MS
+            return
+        for shard, epoch in shards:
+            give = partial(self._give, me, shard, epoch, to)
+            if self.owned.get(shard) == epoch:
+                self._disown(shard, give)
+            elif self.is_leaving and shard not in self.owned and shard not in self._unloading:
+                # The outcome of an earlier gift, or of a take, was not known.
+                give()
+
+    def _give(self, me: Member, shard: ShardId, epoch: int, to: Member) -> None:
+        self._ask("shard", shard, partial(self._store.give, me, shard, epoch, to), self._gave)
+
+    def _gave(self, is_given: bool | None) -> None:
         self._moves += 1
+        if is_given:
+            self._host.tell_given()
+        if self.is_leaving:
+            self.look_again()
 
     def _disown(self, shard: ShardId, then: Callable[[], None] = lambda: None) -> None:
         def unloaded() -> None:
             self._unloading.discard(shard)
             then()
+            if self.me is not None:
+                self._leave_if_unloaded(self.me)
 
         del self.owned[shard]
         self._unloading.add(shard)

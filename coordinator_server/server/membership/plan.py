@@ -1,13 +1,14 @@
-"""Which shards a node takes, and which it releases: a pure function of the rows.
+"""Which shards a node takes, and which it gives away: a pure function of the rows.
 
-Each topic is spread evenly: a node takes shards without a living owner up to its part, rounded up, and releases what exceeds that.
-If a node has less than its part, rounded down, the first of those that have more releases one. Nobody takes from a living node.
+Each topic is spread evenly over the members that stay: a node takes shards without a living owner up to its part, rounded up, and
+gives away what exceeds that, or everything if it is leaving. If a node has less than its part, rounded down, the first of those
+that have more gives it one. Nobody takes from a living node.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from coordinator_server.log.members import Member, Table
@@ -15,49 +16,69 @@ from coordinator_server.log.shards import ShardId
 
 
 class Plan(NamedTuple):
-    """What a node does next. Shards are with the epoch that the rows have."""
+    """What a node does next. Shards are with the epoch that the rows have, and given ones with the member that gets them."""
 
     take: list[tuple[ShardId, int]]
-    release: list[tuple[ShardId, int]]
+    give: list[tuple[ShardId, int, Member]]
 
 
 def is_settled(table: Table) -> bool:
-    """Return whether each shard has a living owner, and no node will give one away."""
-    living = table.living
+    """Return whether each shard has an owner that lives and stays, and no node will give one away."""
+    staying = table.staying
     for topic in {shard.topic for shard in table.shards}:
         owners = [row.owner for shard, row in table.shards.items() if shard.topic == topic]
         owned = Counter(owners)
-        parts = [owned[each] for each in living]
+        parts = [owned[each] for each in staying]
         if sum(parts) < len(owners) or (parts and max(parts) - min(parts) > 1):
             return False
     return True
 
 
-def plan(table: Table, me: Member, *, takes: bool = True) -> Plan:
-    """Return what a member does next, which has to be alive. With ``takes`` false it takes nothing."""
-    living = table.living
+def plan(table: Table, me: Member, *, takes: bool = True, without: Collection[Member] = ()) -> Plan:
+    """Return what a member does next, which has to be alive. With ``takes`` false it takes nothing. Members in ``without`` get
+    nothing from it.
+    """
+    staying = table.staying
     shards = sorted(table.shards)
     take: list[tuple[ShardId, int]] = []
-    release: list[tuple[ShardId, int]] = []
+    give: list[tuple[ShardId, int, Member]] = []
     for topic in dict.fromkeys(shard.topic for shard in shards):
         of_topic = [shard for shard in shards if shard.topic == topic]
         free = [each for each in of_topic if not table.is_alive(table.shards[each].owner)]
         owned = Counter(table.shards[each].owner for each in of_topic)
-        most, least = -(-len(of_topic) // len(living)), len(of_topic) // len(living)
-        room = most - owned[me]
-        if (
-            not free
-            and any(owned[each] < least for each in living)
-            and me == next(each for each in living if owned[each] > least)
-        ):
-            room = min(room, -1)
+        room = _room(owned, staying, me, len(of_topic), len(free)) if me in staying else -owned[me]
         if room > 0 and takes:
             # Nodes begin at different shards, so that they do not compete for the same ones.
-            first = living.index(me) * len(free) // len(living)
+            first = staying.index(me) * len(free) // len(staying)
             take += _with_epochs(table, [*free[first:], *free[:first]][:room])
         elif room < 0:
-            release += _with_epochs(table, [each for each in of_topic if table.shards[each].owner == me][room:])
-    return Plan(take, release)
+            mine = [each for each in of_topic if table.shards[each].owner == me]
+            others = [each for each in staying if each != me and each not in without]
+            give += _divided(_with_epochs(table, mine[room:]), others, owned)
+    return Plan(take, give)
+
+
+def _room(owned: Counter[Member | None], staying: Sequence[Member], me: Member, shards: int, free: int) -> int:
+    """Return how many shards of a topic a member that stays lacks, or has too many."""
+    most, least = -(-shards // len(staying)), shards // len(staying)
+    room = most - owned[me]
+    if free:
+        # Those that have room take these first.
+        return max(room, 0)
+    lacks = any(owned[each] < least for each in staying)
+    if lacks and me == next((each for each in staying if owned[each] > least), None):
+        room = min(room, -1)
+    return room
+
+
+def _divided(
+    mine: Iterable[tuple[ShardId, int]], others: Sequence[Member], owned: Counter[Member | None]
+) -> Iterable[tuple[ShardId, int, Member]]:
+    """Yield each shard with the member that has fewest then."""
+    for shard, epoch in mine if others else ():
+        to = min(others, key=lambda each: (owned[each], each))
+        owned[to] += 1
+        yield shard, epoch, to
 
 
 def _with_epochs(table: Table, shards: Iterable[ShardId]) -> Iterable[tuple[ShardId, int]]:

@@ -151,14 +151,27 @@ def test_a_shard_of_a_living_member_is_not_taken(subject: Simulated | Real) -> N
     assert owner(subject, A) == ShardRow(two, 2)
 
 
-def test_a_release_is_of_one_epoch(subject: Simulated | Real) -> None:
-    one = ask(subject, "join", 1, LISTENERS)
+def test_a_gift_is_of_one_epoch_and_to_a_member_that_lives(subject: Simulated | Real) -> None:
+    one, two = ask(subject, "join", 1, LISTENERS), ask(subject, "join", 2, LISTENERS)
     assert ask(subject, "take", one, A, 0) == 1
-    assert [ask(subject, "release", one, A, 0), ask(subject, "release", NOBODY, A, 1)] == [False, False]
-    assert ask(subject, "release", one, A, 1)
+    wrong = [(one, A, 0, two), (NOBODY, A, 1, two), (one, A, 1, NOBODY), (one, B, 0, two)]
+    assert [ask(subject, "give", *each) for each in wrong] == [False] * 4
+    assert ask(subject, "give", one, A, 1, two)
 
-    assert owner(subject, A) == ShardRow(None, 1)
-    assert not ask(subject, "release", one, A, 1)
+    assert owner(subject, A) == ShardRow(two, 2)
+    assert not ask(subject, "give", one, A, 1, two)
+
+
+def test_whoever_is_leaving_lives(subject: Simulated | Real) -> None:
+    """And everybody knows of it. A dead one does not leave."""
+    one, two = ask(subject, "join", 1, LISTENERS), ask(subject, "join", 2, LISTENERS)
+    assert [ask(subject, "retire", one), ask(subject, "retire", NOBODY)] == [True, False]
+    found = table(subject)
+    assert (found.members[one].is_leaving, found.living, found.staying) == (True, [one, two], [two])
+    assert [ask(subject, "retire", one), ask(subject, "renew", one)] == [True, True]
+
+    assert ask(subject, "leave", one)
+    assert not ask(subject, "retire", one)
 
 
 def test_whoever_leaves_is_dead(subject: Simulated | Real) -> None:
@@ -186,9 +199,9 @@ def test_the_version_grows_with_owners_and_living_members(subject: Simulated | R
     grows("take", one, A, 0)
     stays("renew", one)
     stays("take", two, A, 1)
-    grows("release", one, A, 1)
-    grows("take", two, A, 1)
+    grows("give", one, A, 1, two)
     grows("take", two, A, 2)
+    stays("retire", two)
     grows("mark_dead", two, 0)
     grows("take", one, A, 3)
     grows("leave", one)
@@ -198,15 +211,15 @@ def test_the_version_grows_with_owners_and_living_members(subject: Simulated | R
 
 def test_a_lost_answer_is_no_outcome(subject: Simulated | Real) -> None:
     """The statement may have run: the next one says what it has seen."""
-    one = ask(subject, "join", 1, LISTENERS)
+    one, two = ask(subject, "join", 1, LISTENERS), ask(subject, "join", 2, LISTENERS)
     assert ask(subject, "take", one, A, 0) == 1
     table(subject)
     subject.lose_the_answer()
-    assert ask(subject, "release", one, A, 1) is None
+    assert ask(subject, "give", one, A, 1, two) is None
 
-    if owner(subject, A).owner is not None:
-        assert ask(subject, "release", one, A, 1)
-    assert owner(subject, A) == ShardRow(None, 1)
+    if owner(subject, A).owner == one:
+        assert ask(subject, "give", one, A, 1, two)
+    assert owner(subject, A) == ShardRow(two, 2)
 
 
 # Of the tables alone.

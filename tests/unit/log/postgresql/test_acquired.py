@@ -110,6 +110,67 @@ def test_a_shard_with_rows_that_are_missing_or_damaged_is_not_acquired(node: Pos
     assert why in str(refused)
 
 
+def prepare(node: Postgresql, shard: ShardId) -> list[str]:
+    """Prepare a shard. The list gets the statements that ``acquire`` sends to read rows."""
+    done: list[bool] = []
+    node.store.prepare([shard], lambda: done.append(True))
+    node.run()
+    assert done == [True]
+    read = node.store._loads._session._run
+    statements: list[str] = []
+
+    async def noted(connection: Any, statement: str, arguments: Any) -> Any:
+        statements.extend(f"{arguments[1]} to {arguments[2]}" for _ in [0] if statement == ROWS_FROM)
+        return await read(connection, statement, arguments)
+
+    node.store._loads._session._run = noted
+    return statements
+
+
+def test_a_shard_that_was_prepared_is_read_from_its_last_row_on(node: Postgresql) -> None:
+    """While another node owns it, which goes on writing."""
+    for offset in range(10):
+        assert submit(node, append(0, offset, b"%d" % offset)) == {}
+    node.reopen()
+    statements = prepare(node, A)
+    writer = node.node()
+    node.store, reader = writer, node.store
+    assert submit(node, append(0, 10, b"10")) == {}
+    writer.close()
+    node.store = reader
+    node.take(A, 1)
+
+    assert acquire(node, A, 1) is None
+    assert (statements, node.store.end_offset(A)) == (["9 to 11"], 11)
+    assert values(node.store.read(A, 0)) == [b"%d" % offset for offset in range(11)]
+
+
+def test_what_was_prepared_and_is_not_in_the_database_any_more_is_read_again(node: Postgresql) -> None:
+    """A standby that has lost rows may have others in their place."""
+    for offset in range(3):
+        assert submit(node, append(0, offset, b"%d" % offset)) == {}
+    node.reopen()
+    statements = prepare(node, A)
+    node.sql("UPDATE shard SET next_offset = 2 WHERE next_offset = 3")
+    node.sql("DELETE FROM log WHERE base_offset = 2")
+    node.take(A, 1)
+
+    assert acquire(node, A, 1) is None
+    assert (statements, values(node.store.read(A, 0))) == (["0 to 2"], [b"0", b"1"])
+
+
+def test_what_cannot_be_prepared_is_read_when_it_is_acquired(node: Postgresql) -> None:
+    """Nobody waits for a database that is away."""
+    assert submit(node, append(0, 0, b"kept")) == {}
+    node.reopen()
+    node.proxy.is_away = True
+    statements = prepare(node, A)
+    node.proxy.is_away = False
+
+    assert acquire(node, A, 0) is None
+    assert (statements, values(node.store.read(A, 0))) == (["0 to 1"], [b"kept"])
+
+
 def test_shards_that_a_loop_has_released_are_taken(node: Postgresql) -> None:
     """By another loop of the same node, at the same epoch and end."""
     assert submit(node, append(0, 0), append(1, 0, count=3)) == {}

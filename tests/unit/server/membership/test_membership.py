@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from coordinator_server.log.members import Member, MemberRow, ShardRow, Table
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.runtime.lease import Gate
 from coordinator_server.server.membership.leases import LeaseTimes
-from coordinator_server.server.membership.membership import Clocks, Membership
-from coordinator_server.server.membership.plan import is_settled, plan
+from coordinator_server.server.membership.membership import LEAVE_MS, REFUSED_MS, Clocks, Membership
+from coordinator_server.server.membership.plan import plan
 from tests.support.shared_members import Rows, SharedMembers
 from tests.support.shared_store import Database, Fate
 
@@ -21,9 +21,13 @@ ONE, TWO = Member(1, 1), Member(2, 1)
 
 
 class Node:
-    """A node whose statements run when ``settle`` is called. It is its own Host."""
+    """A node whose statements run when ``settle`` is called. It is its own Host. ``others`` are those that it can reach."""
 
-    def __init__(self, number: int, database: Database) -> None:
+    def __init__(self, number: int, database: Database, *others: Node) -> None:
+        self.others: list[Node] = []
+        for other in others:
+            self.others.append(other)
+            other.others.append(self)
         self.now_ms = self.wall_ms = 0
         self.sent: list[Callable[[], None]] = []
         self.hosted: dict[ShardId, int] = {}
@@ -65,6 +69,14 @@ class Node:
 
     def changed(self, table: Table, /) -> None:
         self.events.append(f"version {table.version}")
+
+    def offer(self, to: Member, shards: Sequence[Ownership], done: Callable[[bool], None], /) -> None:
+        self.events.append(f"offers {len(shards)} to {to}")
+        done(any(each.membership.me == to and each.membership.accepts for each in self.others))
+
+    def tell_given(self) -> None:
+        for each in self.others:
+            each.membership.look_again()
 
     def ask_if_gone(self, member: Member, _row: MemberRow, done: Callable[[bool], None], /) -> None:
         self.events.append(f"asks {member}")
@@ -117,13 +129,45 @@ def test_a_lease_that_is_won_back_is_reported(node: Node) -> None:
 
 
 def test_another_node_gets_its_part(node: Node, database: Database) -> None:
-    """From a node that has released it."""
-    other = Node(2, database)
+    """From a node that has given it away: it is told at once, and takes it at one more epoch."""
+    other = Node(2, database, node)
     other.tick()
     node.tick()
-    other.tick()
+    other.settle()
 
-    assert (node.hosted, other.hosted) == ({A: 1}, {B: 2})
+    assert (node.hosted, other.hosted) == ({A: 1}, {B: 3})
+
+
+def test_a_node_that_accepts_nothing_gets_nothing(node: Node, database: Database) -> None:
+    """It is paused, say, or its clock is far off. It is not asked at each look."""
+    other = Node(2, database, node)
+    other.wall_ms = 20_000
+    other.tick()
+    other.tick()
+    for _ in range(3):
+        node.tick()
+
+    assert (node.hosted, node.events.count("offers 1 to 2.1")) == ({A: 1, B: 1}, 1)
+    for _ in range(REFUSED_MS // 200):
+        node.tick()
+        other.tick()
+    assert node.events.count("offers 1 to 2.1") == 2
+
+
+def test_a_gift_with_an_unknown_outcome_is_repeated(node: Node, database: Database) -> None:
+    """The giver takes the shard again if it has it still, and so it is not without an owner."""
+    other = Node(2, database, node)
+    other.tick()
+    node.now_ms += 200
+    node.membership.tick()
+    database.fates.extend([Fate.RUNS, Fate.RUNS, Fate.IS_LOST])
+    node.settle()
+    assert node.hosted == {A: 1}
+    for _ in range(3):
+        node.tick()
+        other.settle()
+
+    assert (set(node.hosted), other.hosted) == ({A}, {B: 4})
 
 
 def test_a_silent_node_is_marked_dead_and_then_its_shards_are_taken(node: Node, database: Database) -> None:
@@ -232,9 +276,9 @@ def test_a_take_of_a_shard_with_an_unknown_outcome_is_repeated(database: Databas
     assert all(row.owner == ONE for row in database.membership.shards.values())
 
 
-def test_a_release_that_comes_late_releases_nothing(node: Node, database: Database) -> None:
+def test_a_gift_that_comes_late_gives_nothing(node: Node, database: Database) -> None:
     """The node that is in doubt has taken its shard again, at a newer epoch."""
-    other = Node(2, database)
+    other = Node(2, database, node)
     other.tick()
     database.lateness = 100
     node.now_ms += 200
@@ -254,36 +298,71 @@ def test_a_release_that_comes_late_releases_nothing(node: Node, database: Databa
     assert database.membership.shards[B] == ShardRow(ONE, 2)
 
 
-def test_whoever_leaves_has_released_its_shards(node: Node, database: Database) -> None:
-    """The next owner waits for nothing."""
+def leave(node: Node) -> list[bool]:
+    """Let a node leave. The list gets whether it might answer when it had left."""
     left: list[bool] = []
     node.membership.leave(lambda: left.append(node.membership.may_answer))
     node.settle()
+    return left
 
-    assert (left, node.hosted) == ([False], {})
-    assert {row.owner for row in database.membership.shards.values()} == {None}
+
+def test_whoever_leaves_has_given_its_shards_away(node: Node, database: Database) -> None:
+    """It answers for each until then. The next owner waits for nothing, and whoever has left does not come back."""
+    other = Node(2, database, node)
+    other.tick()
+    node.tick()
+    other.settle()
+    left = leave(node)
+    other.settle()
+    node.settle()
+
+    assert (left, node.hosted, other.hosted) == ([False], {}, {A: 3, B: 3})
     assert not database.membership.is_alive(ONE)
     node.tick()
     assert not database.membership.is_alive(ONE)
 
 
-def test_leaving_a_store_that_answers_at_once_is_done_once(node: Node) -> None:
-    asked: list[str] = []
+def test_whoever_leaves_alone_leaves_its_shards(node: Node, database: Database) -> None:
+    """Those of a member that is marked dead may be taken."""
+    assert (leave(node), node.hosted, database.membership.is_alive(ONE)) == ([False], {}, False)
+    other = Node(2, database)
+    other.tick()
 
-    class AtOnce:
-        def release(self, *given: object) -> None:
-            asked.append("release")
-            given[-1](True)  # type: ignore[operator]
+    assert other.hosted == {A: 2, B: 2}
 
-        def leave(self, *given: object) -> None:
-            asked.append("leave")
-            given[-1](True)  # type: ignore[operator]
 
-    node.membership._store = AtOnce()  # type: ignore[assignment]
-    left: list[bool] = []
-    node.membership.leave(lambda: left.append(True))
+def test_whoever_can_give_nothing_away_leaves_after_a_time(node: Node, database: Database) -> None:
+    """It owns its shards, and renews its lease, until then."""
+    other = Node(2, database)
+    other.tick()
+    left = leave(node)
+    for _ in range(LEAVE_MS // 200 - 1):
+        node.tick()
+        other.tick()
+    assert (left, node.hosted, node.membership.may_answer) == ([], {A: 1, B: 1}, True)
+    node.tick()
+    other.tick()
 
-    assert (asked, left) == (["release", "release", "leave"], [True])
+    assert (left, node.hosted, other.hosted) == ([False], {}, {A: 2, B: 2})
+
+
+def test_whoever_leaves_without_its_store_does_not_wait(node: Node, database: Database) -> None:
+    node.store.retire = lambda _member, done: done(None)  # type: ignore[method-assign]
+    node.store.read = lambda done: done(None)  # type: ignore[method-assign]
+
+    assert (leave(node), node.hosted) == ([False], {})
+
+
+def test_a_node_that_leaves_gets_nothing(node: Node, database: Database) -> None:
+    """Its part is that of the others, also while it has shards."""
+    two, three = Node(2, database), Node(3, database)
+    two.tick()
+    database.membership.retire(TWO)
+    three.tick()
+
+    assert plan(node.membership.rows or Table(0, 0, {}, {}), ONE).give == []
+    node.tick()
+    assert [to for *_, to in plan(node.membership.rows or Table(0, 0, {}, {}), ONE).give] == [Member(3, 1)]
 
 
 def test_what_another_node_owns_is_dropped(node: Node, database: Database) -> None:
@@ -306,45 +385,3 @@ def test_a_node_whose_clock_is_far_off_takes_nothing(database: Database, differe
     node.tick()
 
     assert node.hosted == {A: 1, B: 1}
-
-
-def table(owned: dict[int, int], shards: int) -> Table:
-    """Nodes that own so many shards of one topic; the rest have no owner."""
-    owners = [Member(node, 1) for node, count in owned.items() for _ in range(count)]
-    rows = {ShardId("a", each): ShardRow(owners[each] if each < len(owners) else None, 1) for each in range(shards)}
-    return Table(1, 0, {Member(node, 1): MemberRow(()) for node in owned}, rows)
-
-
-@pytest.mark.parametrize(
-    ("owned", "shards", "takes", "releases"),
-    [
-        ({1: 0}, 3, 3, 0),
-        ({1: 0, 2: 0}, 5, 3, 0),
-        ({1: 3, 2: 1}, 5, 0, 0),
-        ({1: 3, 2: 2}, 5, 0, 0),
-        ({1: 5, 2: 0}, 5, 0, 2),
-        ({1: 2, 2: 2, 3: 0}, 4, 0, 1),
-        ({2: 2, 1: 2, 3: 0}, 4, 0, 1),
-        ({1: 1, 2: 0}, 1, 0, 0),
-        ({1: 2, 2: 3, 3: 3, 4: 0}, 8, 0, 0),
-    ],
-)
-def test_shards_are_spread_evenly(owned: dict[int, int], shards: int, takes: int, releases: int) -> None:
-    """What node 1 does: it fills its part, and gives away only what another node lacks."""
-    found = plan(table(owned, shards), ONE)
-
-    assert (len(found.take), len(found.release)) == (takes, releases)
-
-
-def test_a_node_looks_more_often_until_shards_are_spread() -> None:
-    """One without a living owner, or a node that has too many, is waited for."""
-    one, two = Member(1, 1), Member(2, 1)
-    members = {one: MemberRow(()), two: MemberRow(())}
-    shards = [ShardId("t", each) for each in range(3)]
-
-    def settled(*owners: Member | None) -> bool:
-        rows = {shard: ShardRow(owner, 1) for shard, owner in zip(shards, owners, strict=True)}
-        return is_settled(Table(1, 0, members, rows))
-
-    assert (settled(one, two, one), settled(one, two, None), settled(one, one, one)) == (True, False, False)
-    assert not is_settled(Table(1, 0, members | {two: MemberRow((), is_dead=True)}, {shards[0]: ShardRow(two, 1)}))

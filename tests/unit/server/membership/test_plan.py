@@ -1,0 +1,63 @@
+"""Which shards a node takes and gives away, as a function of the rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from coordinator_server.log.members import Member, MemberRow, ShardRow, Table
+from coordinator_server.log.shards import ShardId
+from coordinator_server.server.membership.plan import is_settled, plan
+
+ONE, TWO = Member(1, 1), Member(2, 1)
+
+
+def table(owned: dict[int, int], shards: int) -> Table:
+    """Nodes that own so many shards of one topic; the rest have no owner."""
+    owners = [Member(node, 1) for node, count in owned.items() for _ in range(count)]
+    rows = {ShardId("a", each): ShardRow(owners[each] if each < len(owners) else None, 1) for each in range(shards)}
+    return Table(1, 0, {Member(node, 1): MemberRow(()) for node in owned}, rows)
+
+
+@pytest.mark.parametrize(
+    ("owned", "shards", "takes", "gives"),
+    [
+        ({1: 0}, 3, 3, 0),
+        ({1: 0, 2: 0}, 5, 3, 0),
+        ({1: 3, 2: 1}, 5, 0, 0),
+        ({1: 3, 2: 2}, 5, 0, 0),
+        ({1: 5, 2: 0}, 5, 0, 2),
+        ({1: 2, 2: 2, 3: 0}, 4, 0, 1),
+        ({2: 2, 1: 2, 3: 0}, 4, 0, 1),
+        ({1: 1, 2: 0}, 1, 0, 0),
+        ({1: 2, 2: 3, 3: 3, 4: 0}, 8, 0, 0),
+    ],
+)
+def test_shards_are_spread_evenly(owned: dict[int, int], shards: int, takes: int, gives: int) -> None:
+    """What node 1 does: it fills its part, and gives away only what another node lacks."""
+    found = plan(table(owned, shards), ONE)
+
+    assert (len(found.take), len(found.give)) == (takes, gives)
+
+
+def test_whoever_leaves_gives_to_those_that_have_fewest() -> None:
+    """But to none that has just refused."""
+    found = table({1: 4, 2: 1, 3: 2}, 7)
+    leaving = found._replace(members=dict(found.members) | {ONE: MemberRow((), is_leaving=True)})
+
+    assert [to.node for *_, to in plan(leaving, ONE).give] == [2, 2, 3, 2]
+    assert {to.node for *_, to in plan(leaving, ONE, without=[TWO]).give} == {3}
+    assert plan(leaving, ONE).take == []
+
+
+def test_a_node_looks_more_often_until_shards_are_spread() -> None:
+    """One without a living owner, or a node that has too many, is waited for."""
+    one, two = Member(1, 1), Member(2, 1)
+    members = {one: MemberRow(()), two: MemberRow(())}
+    shards = [ShardId("t", each) for each in range(3)]
+
+    def settled(*owners: Member | None) -> bool:
+        rows = {shard: ShardRow(owner, 1) for shard, owner in zip(shards, owners, strict=True)}
+        return is_settled(Table(1, 0, members, rows))
+
+    assert (settled(one, two, one), settled(one, two, None), settled(one, one, one)) == (True, False, False)
+    assert not is_settled(Table(1, 0, members | {two: MemberRow((), is_dead=True)}, {shards[0]: ShardRow(two, 1)}))
