@@ -29,6 +29,16 @@ class ClusterConfig(Part, frozen=True, kw_only=True):
             is_secret=True,
         ),
     ] = ""
+    store_objects: Annotated[
+        str,
+        Ours(
+            "Where the files of layers go that compaction makes of the log in the store: an object store that all nodes and jobs "
+            "reach. Without it they are in the database. Layers that are there stay where they are until newer ones replace them. "
+            "Credentials are those of the environment (AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the role of the machine). "
+            "All nodes should have the same: that of the node that started last holds. Needs coordinator-server[s3].",
+            form="s3://BUCKET/PREFIX, with ?region=, ?endpoint_override=HOST:PORT and ?scheme=http for stores other than Amazon's",
+        ),
+    ] = ""
     store_needs_standby: Annotated[
         bool,
         Ours(

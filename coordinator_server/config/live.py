@@ -25,7 +25,8 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
         Meta(ge=500),
         Ours(
             "The time within which the server ends after SIGTERM. It first answers the requests whose records are durable. A log "
-            "that is not closed by then is recovered at the next start.",
+            "that is not closed by then is recovered at the next start. A node with a store gives its shards to others before, "
+            "which may take 15 s more.",
             follows="loops.hung.after.ms",
         ),
     ] = 5000

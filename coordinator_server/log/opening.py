@@ -169,6 +169,7 @@ async def _open_store(data_dir: Path, config: Config) -> Opened:
     try:
         copies = LayerCopies(LOCAL, f"{data_dir}/{LAYER_COPIES}")
         log = await open_postgresql_log(address, node_id=config.node_id, partitions=partition_counts(config.log), copies=copies)
+        await log.keep_layers_in(config.cluster.store_objects)
     except BaseException:
         lock.close()
         raise

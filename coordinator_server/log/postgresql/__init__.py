@@ -8,6 +8,7 @@
     appends.py      submits, and the resolution of those in doubt
     layers.py       layers, and copies of their files in a directory of this process
     loads.py        what is read of a shard before a node answers for it
+    objects.py      the files of layers in an object store
     tails.py        the ends of shards in memory, so that the loop waits for no read
     reads.py        reads of memory, or else of the database
     reader.py       the thread for the latter

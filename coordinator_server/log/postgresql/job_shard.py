@@ -253,12 +253,11 @@ class PostgresqlJobShard:
         return attempts_of(self._sid) + path.name.removeprefix(_ATTEMPTS)
 
     def _store(self, path: Path, names: Sequence[str]) -> None:
-        for name in names:
-            self._log.upkeep.put(self._attempt(path), name, (path / name).read_bytes())
+        self._log.upkeep.store(self._attempt(path), [path / name for name in names])
 
 
 class _StoredAttempt(LayerAttempt):
-    """An attempt whose files go to the database when it is finished."""
+    """An attempt whose files go to the database, or to its object store, when it is finished."""
 
     def __init__(self, shard_dir: Path, to_offset: int, store: Callable[[Path, Sequence[str]], None]) -> None:
         super().__init__(shard_dir, to_offset)

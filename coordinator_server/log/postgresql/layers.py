@@ -1,5 +1,7 @@
 """The layers of shards in the database, and copies of their files, which may be deleted at any time.
 
+Their files are in the table ``object``, or in an object store (objects.py): the name of the attempt says where.
+
     published   a row of ``layer`` names the attempt whose files it has, and has its manifest. It never changes
     an object   a file of an attempt, in parts of PART_BYTES
     a copy      ``SHARD/layer-TO/`` in a directory of this process, as a log in a directory has it
@@ -20,10 +22,11 @@ from typing import Any, Final, NamedTuple
 
 from crc32c import crc32c
 
-from coordinator_server.log.errors import DamagedLog, Unavailable
+from coordinator_server.log.errors import DamagedLog, LogError, Unavailable
 from coordinator_server.log.file_names import layer_path
 from coordinator_server.log.jobs import FileEntry
 from coordinator_server.log.layers.layer import MANIFEST, Layer, Manifest, open_layer, parse_manifest
+from coordinator_server.log.postgresql.objects import objects, stored_in
 from coordinator_server.log.postgresql.rows import Read, place_of
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import Storage, discard_tree, read_file, write_all
@@ -125,19 +128,30 @@ class LayerCopies:
                 size, crc = size + len(data), crc32c(data, crc)
         if (size, crc) != (entry.size, entry.crc32c):
             why = (
-                f"the layer's manifest states {entry.size} bytes with CRC {entry.crc32c:#010x}, the database has {size} with "
+                f"the layer's manifest states {entry.size} bytes with CRC {entry.crc32c:#010x}, the store has {size} with "
                 f"{crc:#010x}"
             )
             raise DamagedLog(str(path / entry.name), 0, why)
 
     async def _parts(self, read: Read, shard: ShardId, attempt: str, entry: FileEntry) -> AsyncIterator[bytes]:
+        url, folder = stored_in(attempt)
+        if url:
+            try:
+                async for piece in objects(url).read(folder, entry.name):
+                    yield piece
+            except FileNotFoundError:
+                raise await self._missing(read, shard, attempt, f"{objects(url).shown}/{folder}/{entry.name}") from None
+            return
         for part in range(-(-entry.size // PART_BYTES)):
             found = await read(_PART, attempt, entry.name, part)
             if not found:
-                if not await read(_IS_PUBLISHED, attempt):
-                    raise Unavailable(f"a layer of {shard} was replaced meanwhile")
-                raise DamagedLog(place_of(shard), 0, f"part {part} of {entry.name} of the layer {attempt} is missing")
+                raise await self._missing(read, shard, attempt, f"part {part} of {entry.name} of the layer {attempt}")
             yield found[0][0]
+
+    async def _missing(self, read: Read, shard: ShardId, attempt: str, what: str) -> LogError:
+        if await read(_IS_PUBLISHED, attempt):
+            return DamagedLog(place_of(shard), 0, f"{what} is missing")
+        return Unavailable(f"a layer of {shard} was replaced meanwhile")
 
     def _is_intact(self, shard_dir: Path, stored: StoredLayer) -> bool:
         try:

@@ -12,8 +12,10 @@ task; a request is not. While the database is away, submits wait for it.
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -26,6 +28,7 @@ from coordinator_server.log.postgresql.checks import check_clock, check_connecti
 from coordinator_server.log.postgresql.inspection import inspect
 from coordinator_server.log.postgresql.layers import LayerCopies
 from coordinator_server.log.postgresql.loads import Loads
+from coordinator_server.log.postgresql.objects import Unanswered, below, objects
 from coordinator_server.log.postgresql.reads import Reads
 from coordinator_server.log.postgresql.retention import StoreRetention
 from coordinator_server.log.postgresql.rows import SHARD_ROW, Row
@@ -54,6 +57,7 @@ T = TypeVar("T")
 CATALOG_SHARD: Final = ShardId(CATALOG.topic, 0)
 _CLOSED: Final = Unavailable("the log is closed")
 _RETRY_S: Final = 0.2
+_KEEP_LAYERS_IN: Final = "UPDATE meta SET objects = $1 WHERE objects <> $1 RETURNING objects"
 _TOPICS: Final = "SELECT DISTINCT topic FROM shard WHERE next_offset > 0"
 
 
@@ -147,6 +151,16 @@ class PostgresqlLog:
             return await inspect(session, self.address)
         finally:
             session.close()
+
+    async def keep_layers_in(self, url: str) -> None:
+        """Let the files of new layers go below a URL of an object store, or to the database if it is empty.
+
+        Raises ConfigError, and LogError if they cannot be written there. A store that does not answer is no reason not to start.
+        """
+        if url:
+            with suppress(Unanswered):
+                await asyncio.to_thread(objects(url).check, secrets.token_hex(8))
+        await self._writing.write(_KEEP_LAYERS_IN, below(url, self.meta.cluster_id), waits=False)
 
     async def connect(self) -> None:
         """Open the connection that writes. Raises LogError."""

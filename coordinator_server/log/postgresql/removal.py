@@ -15,15 +15,17 @@ Nodes of format 1 cannot load a shard without its beginning: while one of them l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.log.errors import DamagedLog, OutcomeUnknown, Unavailable
 from coordinator_server.log.layers.retention import Removable, SealedSegment, removable
 from coordinator_server.log.postgresql.job_log import JobLog
 from coordinator_server.log.postgresql.layers import LAYERS_OF, StoredLayer
-from coordinator_server.log.postgresql.schema import ERAS, FORMAT
+from coordinator_server.log.postgresql.objects import remove_files
+from coordinator_server.log.postgresql.schema import ERAS, LAYERS_FORMAT
 from coordinator_server.log.postgresql.session import Session
-from coordinator_server.log.postgresql.upkeep import FENCE, not_fenced
+from coordinator_server.log.postgresql.upkeep import FENCE, OLD_NODES, RAISE_FORMAT, not_fenced
 from coordinator_server.log.store import FOREVER, History, Removed
 
 PARTS_OF_HISTORY: Final = 4
@@ -41,7 +43,6 @@ CROSS JOIN LATERAL (SELECT base_offset FROM log_{era} WHERE sid = s.sid ORDER BY
 CROSS JOIN LATERAL (SELECT next_offset FROM log_{era} WHERE sid = s.sid ORDER BY base_offset DESC LIMIT 1) l"""
 _SIZES: Final = "SELECT sid, (SELECT coalesce(sum(octet_length(data)), 0)::bigint FROM log_{era} WHERE sid = s.sid) FROM shard s"
 _STARTS: Final = "SELECT sid, log_start FROM shard WHERE next_offset > 0"
-_OLD_NODES: Final = "SELECT id FROM node WHERE NOT is_dead AND format_max < $1 LIMIT 1"
 _LOCK_ERA: Final = "LOCK TABLE log_{era} IN ACCESS EXCLUSIVE MODE"
 # Shards whose last row in the era is in none of these layers, or in none that is published.
 _UNREPLACED: Final = f"""
@@ -53,7 +54,6 @@ _LOCK_SHARDS: Final = "SELECT FROM shard WHERE sid = ANY ($1::int[]) ORDER BY si
 _BEGIN_AFTER: Final = """
 UPDATE shard s SET log_start = greatest(s.log_start, b.next) FROM unnest($1::int[], $2::bigint[]) b(sid, next)
 WHERE s.sid = b.sid"""
-_FORMAT: Final = "UPDATE meta SET format = $1 WHERE format < $1"
 _FORGET: Final = "DELETE FROM era WHERE era = $1"
 _REMOVE_LAYERS: Final = "DELETE FROM layer WHERE sid = $1 AND to_offset = ANY ($2::bigint[]) RETURNING attempt"
 _REMOVE_FILES: Final = "DELETE FROM object WHERE attempt = ANY ($1::text[])"
@@ -147,7 +147,7 @@ class Removal:
         layers = [sid for sid in sids for _ in verified[sid]], [to_offset for sid in sids for to_offset in verified[sid]]
         async with session.transaction() as run:
             not_fenced(await run(FENCE, self._log.upkeep.term))
-            if await run(_OLD_NODES, FORMAT):
+            if await run(OLD_NODES, LAYERS_FORMAT):
                 return False
             await run(_LOCK_ERA.format(era=era.era))
             if await run(_UNREPLACED.format(era=era.era), *layers):
@@ -156,7 +156,7 @@ class Removal:
             await run(f"TRUNCATE log_{era.era}")
             await run(_LOCK_SHARDS, sids)
             await run(_BEGIN_AFTER, list(ends), list(ends.values()))
-            await run(_FORMAT, FORMAT)
+            await run(RAISE_FORMAT, LAYERS_FORMAT)
             await run(_FORGET, era.era)
         return True
 
@@ -164,13 +164,16 @@ class Removal:
         if not layers:
             return []
 
-        async def remove(session: Session) -> None:
+        async def remove(session: Session) -> list[str]:
             async with session.transaction() as run:
                 not_fenced(await run(FENCE, self._log.upkeep.term))
                 attempts = [attempt for (attempt,) in await run(_REMOVE_LAYERS, sid, list(layers))]
                 await run(_REMOVE_FILES, attempts)
+                return attempts
 
-        self._log.reader.run(remove)
+        # What is left in an object store then belongs to nothing, and goes with the next compaction.
+        with suppress(Unavailable):
+            remove_files(self._log.reader.run(remove))
         return list(layers)
 
     def _advance(self, present: int) -> None:

@@ -1,6 +1,6 @@
 """The tables: made at the first start of a cluster, and compared with what a node expects at every start.
 
-    meta    one row: the format, the cluster, and what all nodes share
+    meta    one row: the format, the cluster, what all nodes share, and where the files of new layers go
     node    a process of a node: incarnation, listeners, renewals of its lease, whether it is leaving
     shard   its owner, its epoch, and its end. An append changes the end alone, in place
     log     the appends. An era is emptied as a whole, by TRUNCATE
@@ -29,9 +29,11 @@ from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import Meta
 from protocol.fields import uuid_text
 
-FORMAT: Final = 2
+FORMAT: Final = 3
+LAYERS_FORMAT: Final = 2
 OLDEST_FORMAT: Final = 1
-"""Format 1 has no layers. Its tables become those of format 2 when rows are removed (upkeep.py): until then its nodes may go on."""
+"""Format 1 has no layers, and format 2 none in an object store. Tables have the next format when rows are removed (removal.py), and
+when the first layer goes there (upkeep.py): until then nodes of the version before may go on."""
 ERAS: Final = 8
 KEY_BYTES: Final = 32
 # One node at a time makes the tables.
@@ -108,9 +110,11 @@ CREATE TABLE upkeep (
 INSERT INTO upkeep DEFAULT VALUES;
 """
 # What nodes of earlier versions do not read: they give shards to a node that is leaving, until it has left.
-_LEAVING: Final = "ALTER TABLE node ADD COLUMN is_leaving boolean NOT NULL DEFAULT false"
-_HAS_LEAVING: Final = f"""
-SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = '{SCHEMA}.node'::regclass AND attname = 'is_leaving')"""
+_COLUMNS: Final = {
+    ("node", "is_leaving"): "boolean NOT NULL DEFAULT false",
+    ("meta", "objects"): "text NOT NULL DEFAULT ''",
+}
+_HAS_COLUMN: Final = "SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = $1::text::regclass AND attname = $2)"
 # PostgreSQL 15 has STORAGE only in ALTER TABLE.
 _STORAGE: Final = "ALTER TABLE log ALTER COLUMN data SET STORAGE EXTERNAL"
 
@@ -137,8 +141,9 @@ async def open_tables(connection: Any, *, node_id: int, partitions: Mapping[str,
                 await _make(connection, partitions, cluster_id or uuid_text(uuid.UUID(bytes=os.urandom(16)).bytes))
             if not await connection.fetchval(f"SELECT to_regclass('{SCHEMA}.layer') IS NOT NULL"):
                 await connection.execute(_LAYER_TABLES)
-            if not await connection.fetchval(_HAS_LEAVING):
-                await connection.execute(_LEAVING)
+            for (table, column), kind in _COLUMNS.items():
+                if not await connection.fetchval(_HAS_COLUMN, f"{SCHEMA}.{table}", column):
+                    await connection.execute(f"ALTER TABLE {SCHEMA}.{table} ADD COLUMN {column} {kind}")
             return await _opened(connection, node_id, partitions, cluster_id)
     except asyncpg.InsufficientPrivilegeError as refused:
         user = await connection.fetchval("SELECT current_user")

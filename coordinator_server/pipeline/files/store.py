@@ -33,7 +33,7 @@ from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.checks import check_connection, check_rights
 from coordinator_server.log.postgresql.layers import LAYERS_OF, PART_BYTES, LayerCopies, StoredLayer, entries_of, verify_all
 from coordinator_server.log.postgresql.rows import Row, rows_between
-from coordinator_server.log.postgresql.schema import FORMAT, Shared, open_tables
+from coordinator_server.log.postgresql.schema import LAYERS_FORMAT, Shared, open_tables
 from coordinator_server.log.postgresql.session import Session
 from coordinator_server.log.postgresql.upkeep import attempts_of
 from coordinator_server.log.shards import ShardId, shard_named
@@ -218,7 +218,7 @@ async def _push_shard(connection: Any, shared: Shared, shard: ShardId, pushed: _
         start = rows[0].base_offset if rows else end
         await connection.execute("UPDATE shard SET log_start = $2, next_offset = $3 WHERE sid = $1", sid, start, end)
         if start:
-            await connection.execute("UPDATE meta SET format = $1 WHERE format < $1", FORMAT)
+            await connection.execute("UPDATE meta SET format = $1 WHERE format < $1", LAYERS_FORMAT)
 
 
 async def _push_layer(connection: Any, sid: int, layer: Layer) -> None:

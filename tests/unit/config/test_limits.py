@@ -148,6 +148,7 @@ OURS: dict[str, object] = {
     "inter.node.listener.name": "",
     "store": "",
     "store.needs.standby": False,
+    "store.objects": "",
     "store.password": "",
     "metrics.listener": "",
     "page.allowed.hosts": "",
