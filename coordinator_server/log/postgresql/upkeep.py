@@ -38,8 +38,9 @@ FENCE: Final = "SELECT term FROM upkeep WHERE term = $1::bigint FOR SHARE"
 # Where the files of an attempt are follows its name.
 _PUBLISH: Final = f"""
 WITH t AS ({FENCE}), m AS (
-  SELECT attempt, string_agg(data, ''::bytea ORDER BY part) AS data FROM object
-  WHERE split_part(attempt, '@', 1) = $4::text AND attempt LIKE $4 || '%' AND name = '{MANIFEST}' GROUP BY attempt)
+  SELECT o.attempt,
+    (SELECT string_agg(data, ''::bytea ORDER BY part) FROM object WHERE (attempt, name) = (o.attempt, o.name)) AS data
+  FROM object o WHERE split_part(o.attempt, '@', 1) = $4::text AND o.attempt LIKE $4 || '%' AND (name, part) = ('{MANIFEST}', 0))
 INSERT INTO layer(sid, to_offset, attempt, term, manifest)
 SELECT s.sid, $3::bigint, m.attempt, t.term, m.data
 FROM shard s, t, m WHERE s.sid = $2::int AND s.next_offset >= $3
