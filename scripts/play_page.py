@@ -11,8 +11,8 @@ A page is played from top to bottom in an empty directory. What counts in it:
 - Any other block with a title is a file of that name.
 - ``<http://127.0.0.1:9405/>`` is opened, as in a browser.
 
-Addresses on 127.0.0.1 are moved to ports that are free. With ``--wheel``, pip finds this wheel where the page installs
-coordinator-server, and the pins of requirements/ for the rest. Exit code 1: the page is wrong, or took too long.
+Addresses on 127.0.0.1 are moved to ports that are free. With ``--wheel``, pip finds this version of
+coordinator-server where the wheel is, and for the rest the pins of requirements/. Exit code 1: the page is wrong, or took too long.
 """
 
 from __future__ import annotations
@@ -255,10 +255,17 @@ def environment_of(scratch: Path, wheel: Path | None) -> dict[str, str]:
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     if wheel is not None:
         pins = dict(_PIN.findall((ROOT / "requirements" / "dev.lock").read_text()))
+        pins["coordinator-server"] = wheel.name.split("-")[1]
         constraints = scratch / "constraints.txt"
-        lines = [f"coordinator-server @ {wheel.resolve().as_uri()}", *(f"{name}=={version}" for name, version in pins.items())]
-        constraints.write_text("\n".join(lines) + "\n")
-        environment |= {"PIP_CONSTRAINT": str(constraints), "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_QUIET": "1"}
+        constraints.write_text("".join(f"{name}=={version}\n" for name, version in pins.items()))
+        given = {
+            "FIND_LINKS": wheel.resolve().parent,
+            "CONSTRAINT": constraints,
+            "DISABLE_PIP_VERSION_CHECK": 1,
+            "NO_COMPILE": 1,
+            "QUIET": 1,
+        }
+        environment |= {f"PIP_{name}": str(value) for name, value in given.items()}
     return environment
 
 

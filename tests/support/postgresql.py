@@ -203,6 +203,19 @@ class PostgresqlServer:
         self.sql(f"CREATE DATABASE {name}")
         return name
 
+    def dump(self, database: str) -> bytes:
+        """Return a database as SQL, without owners and rights."""
+        return self._run("pg_dump", "--no-owner", "--no-privileges", *self._reached(database))
+
+    def restore(self, dump: bytes) -> str:
+        """Make a database from what ``dump`` has returned. Return its name."""
+        name = self.empty_database()
+        self._run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", *self._reached(name), given=dump)
+        return name
+
+    def _reached(self, database: str) -> list[str]:
+        return ["-h", str(self._root), "-p", str(self._settings["port"]), "-U", _USER, "-d", database]
+
     async def _make_tables(self) -> None:
         connection = await asyncpg.connect(self.url(_TEMPLATE), server_settings={"search_path": SCHEMA})
         try:
@@ -211,10 +224,14 @@ class PostgresqlServer:
             await connection.close()
 
     def _call(self, program: str, *words: str) -> None:
+        self._run(program, *words, **self._as_user)
+
+    def _run(self, program: str, *words: str, given: bytes | None = None, **how: Any) -> bytes:
         found = subprocess.run(
-            [self._programs / program, *words], cwd=self._root, capture_output=True, text=True, check=False, **self._as_user
+            [self._programs / program, *words], cwd=self._root, input=given, capture_output=True, check=False, **how
         )
-        assert found.returncode == 0, found.stderr
+        assert found.returncode == 0, found.stderr.decode(errors="replace")
+        return found.stdout
 
 
 @pytest.fixture(scope="session")
