@@ -14,6 +14,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,7 +24,7 @@ from coordinator_server.cli.cluster_command import TIMEOUT_S, add_server_argumen
 from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, counted, note, say
 from coordinator_server.cli.process_settings import allow_all_files, create_private_files
-from coordinator_server.cli.signals import stop_signals
+from coordinator_server.cli.signals import on_hangup, stop_signals
 from coordinator_server.client.errors import ClientError, InvalidSettings
 from coordinator_server.config import ConfigError
 from coordinator_server.log.errors import LogError
@@ -190,6 +191,7 @@ async def _observe(options: argparse.Namespace, settings: ConnectionSettings, be
             try:
                 for each in beside:
                     each.start()
+                on_hangup(partial(_reload, beside), stopping)
                 failure = await _until_ended(options, observer, stopping, beside)
             finally:
                 for each in beside:
@@ -198,6 +200,12 @@ async def _observe(options: argparse.Namespace, settings: ConnectionSettings, be
     except (ClientError, LogError, StartError) as error:
         failure = error
     return 0 if failure is None else _explained(failure, settings)
+
+
+def _reload(beside: Sequence[HttpProcess]) -> None:
+    """Have the page read its certificate again."""
+    for each in beside:
+        each.reload()
 
 
 async def _until_ended(

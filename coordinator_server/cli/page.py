@@ -10,6 +10,9 @@ ssh -L 9405:127.0.0.1:9405 HOST.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import signal
 import socket
 import ssl
 import sys
@@ -26,6 +29,7 @@ from coordinator_server.cli.local_dir import local_dir
 from coordinator_server.cli.output import complain, say
 from coordinator_server.cli.parent import http_child
 from coordinator_server.cli.process_settings import run_at_low_priority
+from coordinator_server.config import ConfigError
 from coordinator_server.config.values import local_page_address
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.data_dir import check_data_dir
@@ -34,6 +38,7 @@ from coordinator_server.server.errors import StartError
 if TYPE_CHECKING:
     from coordinator_server.client.settings import ConnectionSettings
     from coordinator_server.page.server import Secured
+    from coordinator_server.security.tls import ListenerTls
     from coordinator_server.server.http_process import PageSetup
 
 EPILOG = """\
@@ -81,16 +86,22 @@ def main() -> int:
 
     Not a command: only the server (the process PID) starts it, with a socket that listens as FD. The rest is on standard input.
     """
-    from coordinator_server.server.http_process import PageSetup
-
     given = http_child()
     if given is None:
         return 1
     run_at_low_priority()
-    setup = msgspec.json.decode(sys.stdin.buffer.read(), type=PageSetup)
+    setup = _given()
     hosts = [each for name in setup.hosts if (each := name.strip())]
     _serve(given.listening, given.data_dir, hosts, None if setup.tls is None else _secured(given.data_dir, setup))
     return 0
+
+
+def _given() -> PageSetup:
+    """Return what is on standard input now: a file that the server writes again before it sends SIGHUP."""
+    from coordinator_server.server.http_process import PageSetup
+
+    file = sys.stdin.fileno()
+    return msgspec.json.decode(os.pread(file, os.fstat(file).st_size, 0), type=PageSetup)
 
 
 def _findings(data_dir: Path) -> list[dict[str, str | None]]:
@@ -113,7 +124,17 @@ def _secured(data_dir: Path, setup: PageSetup) -> Secured:
 
     assert setup.tls is not None
     where = partial(_cluster, setup) if setup.bootstrap else partial(_own_server, data_dir)
-    return Secured(ListenerTls(setup.tls).context, where)
+    certificate = ListenerTls(setup.tls)
+    signal.signal(signal.SIGHUP, lambda *_: _read_again(certificate))
+    return Secured(certificate.kept(), where)
+
+
+def _read_again(certificate: ListenerTls) -> None:
+    """Use the certificate that there is now. The server has tried it, and says so; if it is gone since, the old one stays."""
+    settings = _given().tls
+    assert settings is not None
+    with contextlib.suppress(ConfigError):
+        certificate.use(settings)
 
 
 def _cluster(setup: PageSetup) -> ConnectionSettings:

@@ -224,7 +224,7 @@ async def _serve(config: Config, data_dir: Path, sources: Sources, service: Serv
             await daemon.stop()
             return 0
         await daemon.listen()
-        on_hangup(_told(service, configuration.Reload(sources, _load, config, daemon.reload)), stopping)
+        on_hangup(_told(service, configuration.Reload(sources, _load, config, _both(daemon.reload, http.reload))), stopping)
         log.info("listening", address=address, data_dir=str(data_dir), node_id=config.node_id)
         if await unless(stopping, daemon.finish_loading()):
             calm_the_collector()
@@ -246,6 +246,16 @@ async def _serve(config: Config, data_dir: Path, sources: Sources, service: Serv
     http.stop()
     log.info("stopped")
     return 0
+
+
+def _both(one: Callable[[Config], None], other: Callable[[Config], None]) -> Callable[[Config], None]:
+    """Return a function that does both."""
+
+    def both(config: Config) -> None:
+        one(config)
+        other(config)
+
+    return both
 
 
 def _told(service: ServiceManager, reload: Callable[[], None]) -> Callable[[], None]:
@@ -295,7 +305,7 @@ async def _supervise(config: Config, options: argparse.Namespace, sources: Sourc
         http.stop()
         await supervisor.stop()
         return complain(failure, 1)
-    on_hangup(_told(service, configuration.Reload(sources, _load, config, supervisor.reload)), stopping)
+    on_hangup(_told(service, configuration.Reload(sources, _load, config, _both(supervisor.reload, http.reload))), stopping)
     if await _first(supervisor.ready, supervisor.failed, stopping) is supervisor.ready:
         addresses = _addresses(config, supervisor.sockets)
         say([_ready(addresses, meta.cluster_id, options.data_dir, http.page)])

@@ -63,13 +63,14 @@ class ListenerTls:
     def __init__(self, settings: TlsSettings, *, is_for_nodes: bool = False) -> None:
         self._listener = settings.listener
         self._is_for_nodes = is_for_nodes
-        self._use(settings)
+        self.use(settings)
 
     def reload(self, config: Config) -> None:
         """Read properties and files again, for connections from now on. Raises ConfigError; the old ones stay in use then."""
-        self._use(TlsSettings.of(config, self._listener))
+        self.use(TlsSettings.of(config, self._listener))
 
-    def _use(self, settings: TlsSettings) -> None:
+    def use(self, settings: TlsSettings) -> None:
+        """Use other settings and files, for connections from now on. Raises ConfigError; the old ones stay in use then."""
         mapping = PrincipalMapping(settings.principal_mapping_rules)
         if self._is_for_nodes:
             settings = settings._replace(client_auth="required")
@@ -78,6 +79,16 @@ class ListenerTls:
         self._mapping = mapping
         if self._is_for_nodes:
             self.connecting = connecting
+
+    def kept(self) -> ssl.SSLContext:
+        """Return a context for a server that asks for one once: each connection has the certificate that was read last."""
+        found = self.context
+
+        def newest(connection: ssl.SSLObject | ssl.SSLSocket, _name: str, _context: ssl.SSLContext) -> None:
+            connection.context = self.context
+
+        found.sni_callback = newest
+        return found
 
     def principal(self, tls: ssl.SSLObject | ssl.SSLSocket) -> str:
         """Return the principal of a connection, which is anonymous without a certificate.

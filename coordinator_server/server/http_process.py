@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,10 +22,10 @@ import msgspec
 import structlog
 from msgspec import Struct
 
-from coordinator_server.config import Config
+from coordinator_server.config import Config, ConfigError
 from coordinator_server.config.listeners import bracketed
 from coordinator_server.config.values import is_of_this_machine, metrics_address, page_address
-from coordinator_server.security.tls import TlsSettings
+from coordinator_server.security.tls import ListenerTls, TlsSettings
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.hosting.interpreter import child_command
 from coordinator_server.server.wire.ports import listen_problem
@@ -41,7 +41,7 @@ _PAGE_PACKAGES: Final = ("starlette", "uvicorn")
 
 
 class PageSetup(Struct, frozen=True):
-    """What the process of the page reads from its standard input: keys do not belong in a command line.
+    """What the process of the page reads from its standard input: keys do not belong in a command line. On SIGHUP it does so again.
 
     A page that other machines reach has TLS and a login: at the server of the directory, or at ``bootstrap``. ``command_config`` is
     the file with the properties of clients of that cluster; "" if there is none.
@@ -56,7 +56,8 @@ class PageSetup(Struct, frozen=True):
 class Wanted(NamedTuple):
     """A process that a property asks for: the name of its child (cli/child.py), its address, and the path that people look at.
 
-    ``listening`` and ``died`` are the events of the server's log. ``setup`` is what the process reads from its standard input.
+    ``listening`` and ``died`` are the events of the server's log. ``setup`` is what the process reads from its standard input,
+    ``tls`` the certificate in it.
     """
 
     name: str
@@ -66,7 +67,7 @@ class Wanted(NamedTuple):
     listening: str
     died: str
     setup: bytes = b""
-    scheme: str = "http"
+    tls: TlsSettings | None = None
 
 
 class HttpProcesses:
@@ -87,6 +88,16 @@ class HttpProcesses:
         for each in self._processes:
             each.stop()
 
+    def reload(self, config: Config) -> None:
+        """Have the page use the certificate that properties and files have now, for connections from now on."""
+        try:
+            wanted = {each.name: each for each in _wanted(config)}
+        except ConfigError as wrong:
+            log.error("certificate-not-reloaded", listener=PAGE, why=str(wrong), action="the old one stays in use")
+            return
+        for each in self._processes:
+            each.reload(wanted.get(each.name))
+
     @property
     def page(self) -> str | None:
         """The address of the page; None if none was asked for."""
@@ -103,6 +114,7 @@ class HttpProcess:
         self._hosts = ",".join(each.strip() for each in wanted.allowed_hosts.split(","))
         self._data_dir = data_dir
         self._socket: socket.socket | None = None
+        self._setup = -1
         self._process: subprocess.Popen[bytes] | None = None
         self._next_look: asyncio.TimerHandle | None = None
         self._delay_s = FIRST_DELAY_S
@@ -110,9 +122,30 @@ class HttpProcess:
     def start(self) -> None:
         """Bind the address and start the process. Raises StartError."""
         self._socket = listening(f"{self.name}.listener", *self._wanted.address)
+        # A file that is in no directory.
+        self._setup = os.memfd_create("setup")
+        self._write_setup()
         self._spawn()
-        self.url = f"{url_of(self._socket, self._wanted.scheme)}{self._wanted.path}"
+        self.url = f"{url_of(self._socket, 'http' if self._wanted.tls is None else 'https')}{self._wanted.path}"
         log.info(self._wanted.listening, address=self.url)
+
+    def reload(self, wanted: Wanted | None = None) -> None:
+        """Have the process read its certificate again, if it has one; ``wanted`` has other properties for it.
+
+        If they or the files are wrong, the old one stays.
+        """
+        wanted = self._wanted if wanted is None else wanted
+        if wanted.tls is None or self._process is None:
+            return
+        try:
+            certificate = ListenerTls(wanted.tls)
+        except ConfigError as wrong:
+            log.error("certificate-not-reloaded", listener=self.name, why=str(wrong), action="the old one stays in use")
+            return
+        self._wanted = wanted
+        self._write_setup()
+        self._process.send_signal(signal.SIGHUP)
+        log.info("certificate-reloaded", listener=self.name, expires=certificate.not_after.isoformat())
 
     def stop(self) -> None:
         """End the process."""
@@ -123,19 +156,24 @@ class HttpProcess:
             self._process.wait()
         if self._socket is not None:
             self._socket.close()
+        if self._setup >= 0:
+            os.close(self._setup)
+
+    def _write_setup(self) -> None:
+        os.ftruncate(self._setup, 0)
+        os.pwrite(self._setup, self._wanted.setup, 0)
 
     def _spawn(self) -> None:
         assert self._socket is not None
         channel = self._socket.fileno()
-        with _in_memory(self._wanted.setup) as setup:
-            self._process = subprocess.Popen(
-                [*child_command(self.name), str(channel), str(os.getpid()), str(self._data_dir), self._hosts],
-                pass_fds=(channel,),
-                stdin=setup,
-                stdout=sys.stderr.fileno(),
-                # Only the server gets ctrl-C.
-                process_group=0,
-            )
+        self._process = subprocess.Popen(
+            [*child_command(self.name), str(channel), str(os.getpid()), str(self._data_dir), self._hosts],
+            pass_fds=(channel,),
+            stdin=self._setup,
+            stdout=sys.stderr.fileno(),
+            # Only the server gets ctrl-C.
+            process_group=0,
+        )
         self._next_look = asyncio.get_running_loop().call_later(LOOK_S, self._look)
 
     def _look(self) -> None:
@@ -157,18 +195,6 @@ def listening(name: str, host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG)
     except OSError as refused:
         raise StartError(f"{name}: {listen_problem(host, port, refused)}") from None
-
-
-@contextmanager
-def _in_memory(data: bytes) -> Iterator[int]:
-    """Give a file that is in no directory, to be read from its beginning."""
-    file = os.memfd_create("setup")
-    try:
-        os.write(file, data)
-        os.lseek(file, 0, os.SEEK_SET)
-        yield file
-    finally:
-        os.close(file)
 
 
 def url_of(bound: socket.socket, scheme: str = "http") -> str:
@@ -196,5 +222,4 @@ def _wanted(config: Config) -> Iterator[Wanted]:
 
 def wanted_page(address: tuple[str, int], setup: PageSetup) -> Wanted:
     """Return the process of a page."""
-    scheme = "http" if setup.tls is None else "https"
-    return Wanted(PAGE, address, "", "/", "page-listening", "page-died", msgspec.json.encode(setup), scheme)
+    return Wanted(PAGE, address, "", "/", "page-listening", "page-died", msgspec.json.encode(setup), setup.tls)

@@ -14,43 +14,31 @@ from urllib.parse import urlencode
 
 import pytest
 
-from coordinator_server.config.access import STANDARD_AUTHORIZER
 from coordinator_server.page.answers import ANSWERS
 from coordinator_server.page.app import VIEWS
 from protocol.acl_codes import Operation, ResourceType
 from protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
-from tests.support.certificates import Authority
 from tests.support.client import Client
-from tests.support.command_forks import fork_command, run_command
+from tests.support.command_forks import fork_command
 from tests.support.eventually import eventually
 from tests.support.guarded import entry
 from tests.support.members import form_group
+from tests.support.secured_page import AUTHORITY, SECRET, server_with_login
 from tests.support.server import Server
 from tests.support.simple_requests import make_topic, must_commit
 
-AUTHORITY = Authority()
-SECRET = "alice's secret"
 NAME = "page.example"
-WITH = ("--mechanism", "SCRAM-SHA-256", "--execute")
 LISTS = {"groups", "clients", "topics", "transactions", "shares"}
-PROPERTIES = {
-    "listeners": "PLAINTEXT://127.0.0.1:0,SASL_SSL://127.0.0.1:0",
-    "sasl.enabled.mechanisms": "SCRAM-SHA-256",
-    "authorizer.class.name": STANDARD_AUTHORIZER,
-    "super.users": "User:ANONYMOUS;User:operator",
-    "page.listener": "0.0.0.0:0",
-    "page.allowed.hosts": NAME,
-}
 
 
 class Browser:
     """Keeps its connection and its cookie, and does not follow what leads elsewhere."""
 
     def __init__(self, address: str) -> None:
-        context = ssl.create_default_context(cadata=AUTHORITY.pem)
-        context.check_hostname = False
+        self._context = ssl.create_default_context(cadata=AUTHORITY.pem)
+        self._context.check_hostname = False
         port = int(address.rstrip("/").rpartition(":")[2])
-        self._connection = HTTPSConnection("127.0.0.1", port, timeout=30, context=context)
+        self._connection = HTTPSConnection("127.0.0.1", port, timeout=30, context=self._context)
         self._cookie = ""
 
     def ask(self, path: str, form: dict[str, str] | None = None, host: str = NAME) -> tuple[int, str, dict[str, str]]:
@@ -68,6 +56,15 @@ class Browser:
         assert status == 303
         return headers["location"]
 
+    def certificate(self) -> bytes:
+        """The certificate that a new connection is shown."""
+        connection = HTTPSConnection("127.0.0.1", self._connection.port, timeout=30, context=self._context)
+        connection.connect()
+        found = connection.sock.getpeercert(binary_form=True)
+        connection.close()
+        assert isinstance(found, bytes)
+        return found
+
     def answer(self, name: str) -> Any:
         status, body, _ = self.ask(f"/api/{name}")
         return json.loads(body) if status == 200 else None
@@ -75,15 +72,8 @@ class Browser:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    directory = tmp_path_factory.mktemp("server")
-    keystore = AUTHORITY.issue("server").write(directory / "server.pem")
-    with Server(directory, PROPERTIES | {"ssl.keystore.location": keystore}) as server:
+    with server_with_login(tmp_path_factory.mktemp("server"), NAME) as server:
         address = ("127.0.0.1", server.listeners["PLAINTEXT"][0])
-        bootstrap = f"127.0.0.1:{address[1]}"
-        for user in ("alice", "operator"):
-            words = ("users", "add", user, "--bootstrap", bootstrap, "--password-file", _secret(directory), *WITH)
-            done = run_command(*words)
-            assert done.returncode == 0, done.stderr
         with Client(address) as client:
             make_topic(client, "orders", 2)
             make_topic(client, "payroll", 2)
@@ -99,13 +89,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             must_commit(client, "foreign", "orders", {0: 5})
         form_group(address, "foreign-members", 1, session_timeout_ms=1_800_000)
         yield server
-
-
-def _secret(directory: Path) -> Path:
-    path = directory / "secret"
-    path.write_text(SECRET)
-    path.chmod(0o600)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +143,29 @@ def test_who_may_describe_the_cluster_sees_all(page: str) -> None:
     assert browser.answer("log")["loops"]
 
 
+def test_its_certificate_is_read_again(server: Server, page: str) -> None:
+    """Who has logged in stays so, and a file that is wrong changes nothing."""
+    browser = Browser(page)
+    browser.login("alice")
+    keystore = Path(str(server.overrides["ssl.keystore.location"]))
+    newer = AUTHORITY.issue("newer")
+    newer.write(keystore)
+    server.send_signal(signal.SIGHUP)
+
+    eventually(lambda: browser.certificate() == newer.der)
+    assert browser.answer("viewer")["user"] == "alice"
+    keystore.write_text("nothing")
+    server.send_signal(signal.SIGHUP)
+    eventually(lambda: [each for each in _events(server, "certificate-not-reloaded") if each["listener"] == "page"])
+    newer.write(keystore)
+    assert browser.certificate() == newer.der
+
+
+def _events(server: Server, event: str) -> list[dict[str, Any]]:
+    lines = [json.loads(each) for each in server.log().splitlines() if each.startswith("{")]
+    return [each for each in lines if each["event"] == event]
+
+
 def test_a_login_of_an_observed_cluster_is_tried_there(server: Server, page: str, tmp_path: Path) -> None:
     """The observer reads as one user; the viewer sees what another may."""
     keystore = AUTHORITY.issue("page").write(tmp_path / "page.pem")
@@ -182,6 +188,10 @@ def test_a_login_of_an_observed_cluster_is_tried_there(server: Server, page: str
         browser = Browser(json.loads(lines[0])["address"])
         assert browser.login("alice") == "/group?id=alices"
         check_foreign_groups_are_hidden(browser, "alices")
+        newer = AUTHORITY.issue("newer")
+        newer.write(keystore)
+        running.send_signal(signal.SIGHUP)
+        eventually(lambda: browser.certificate() == newer.der)
     finally:
         running.send_signal(signal.SIGTERM)
         assert running.wait(30) == 0
