@@ -19,14 +19,14 @@ from coordinator_server.kinds import GROUPS
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.answers import GroupHistory
 from coordinator_server.pipeline.input.data_dir import durable
-from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, catalog_records
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD
 from coordinator_server.whatif.advice import Saving, advise, duration_text
 from coordinator_server.whatif.figures import Certainty, Cost, Figure
 from coordinator_server.whatif.life import Life, Missing
 from coordinator_server.whatif.membership import Membership
 from coordinator_server.whatif.reader import Batches, LifeReader
-from coordinator_server.whatif.topics import TopicHistory
-from coordinator_server.whatif.verdict import Compared, Question, Verdict, judge, period_of
+from coordinator_server.whatif.topics import read_topics
+from coordinator_server.whatif.verdict import Compared, Question, Verdict, judge, sides_of
 
 _NAMES: Final = {
     "rebalances": "rebalances",
@@ -53,18 +53,19 @@ def show_what_if(options: argparse.Namespace) -> None:
         raise PipelineError(_nothing(options.group, life))
     membership = Membership(options.static, options.session_timeout, options.rebalance_delay)
     question = Question(options.assignor, membership, options.since, options.until)
-    verdict = judge(life, question)
+    sides = sides_of(life, question)
+    verdict = judge(life, sides)
     if verdict.first_ms is None:
         raise PipelineError(f"group {options.group} did not change in this period: --from and --to choose another one")
     say_what_is_missing(options.data_dir, GROUPS.topic, GroupHistory(options.data_dir, options.group, note).shard.name)
-    answer = _Answer(question, verdict, advise(period_of(life, options.since, options.until), verdict.recorded))
+    answer = _Answer(question, verdict, advise(sides.period, verdict.recorded))
     print_answer(options, answer, _lines(answer, each=options.each))
 
 
 def _life(options: argparse.Namespace) -> Life:
     """Read the group's life. Raises PipelineError."""
     ends = durable(options.data_dir, retries_of(options))
-    topics = TopicHistory(catalog_records(options.data_dir, ends.get(CATALOG_SHARD, 0)))
+    topics = read_topics(options.data_dir, ends.get(CATALOG_SHARD, 0))
     history = GroupHistory(options.data_dir, options.group, note)
     upto, removed = ends.get(history.shard.name, 0), removed_to(options.data_dir).get(history.shard.name, 0)
 

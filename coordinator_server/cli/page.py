@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from coordinator_server.cli.group_words import event_cause, event_sentence
+from coordinator_server.cli.group_words import event_cause, event_sentence, reason_words
 from coordinator_server.cli.local_dir import local_dir
+from coordinator_server.cli.observed_directory import removed_to
 from coordinator_server.cli.output import complain, say
 from coordinator_server.cli.parent import http_child
 from coordinator_server.cli.process_settings import run_at_low_priority
@@ -170,4 +171,5 @@ def _serve(bound: socket.socket, data_dir: Path, hosts: Collection[str] = (), se
     from coordinator_server.page.server import Known, serve
     from coordinator_server.page.summary import Words
 
-    serve(bound, data_dir, Known(Words(event_sentence, event_cause), partial(_findings, data_dir)), hosts, secured)
+    words = Words(event_sentence, event_cause, reason_words)
+    serve(bound, data_dir, Known(words, partial(_findings, data_dir), partial(removed_to, data_dir)), hosts, secured)

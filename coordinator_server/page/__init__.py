@@ -16,6 +16,8 @@
     machine.py    what is behind the groups: shards, loops, jobs
     group.py      one group: lanes, marks, sessions, density, its state at a moment, and the difference of two
     lanes.py sessions.py density.py moments.py trend.py    the parts of that; chunk_cache.py keeps what was read for them
+    what_if.py    one group by another rule, beside what it was; lived.py reads its life
+    queued.py     answers that take long, such as that: made one after another
 
 It reads the index of groups (pipeline/index), as it was at its last update. A running server is asked for all viewers at once: none
 of them is work for it.

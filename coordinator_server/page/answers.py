@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec.structs import asdict
@@ -19,18 +19,25 @@ from coordinator_server.page import across, group, moments, summaries
 from coordinator_server.page.aged import Aged
 from coordinator_server.page.density import Times
 from coordinator_server.page.lanes import Window
+from coordinator_server.page.lived import life_of
 from coordinator_server.page.machine import machine_of
 from coordinator_server.page.paces import partition_paces
+from coordinator_server.page.queued import Queued, TooMany
 from coordinator_server.page.rights import EVERYTHING, Rights
 from coordinator_server.page.summaries import Asked
 from coordinator_server.page.trend import MOST_POINTS, Trends
 from coordinator_server.page.updater import Updater
+from coordinator_server.page.what_if import NotYet, WhatIf, what_if
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.database import NoIndex
 from coordinator_server.pipeline.index.feed import DIRECTORY
 from coordinator_server.pipeline.index.period import Period
 from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup, snapshot
 from coordinator_server.pipeline.index.tables.lags import last_sample_ms
+from coordinator_server.whatif.membership import Membership
+from coordinator_server.whatif.names import NAMES
+from coordinator_server.whatif.topics import read_topics
+from coordinator_server.whatif.verdict import Question
 from protocol.errors import DecodeError
 
 MOST_KEPT_BYTES: Final = 32 << 20
@@ -56,11 +63,23 @@ class Unavailable(Exception):
 
 
 Findings = Callable[[], Sequence[Mapping[str, Any]]]
+Removed = Callable[[], Mapping[str, int]]
+"""Returns the offset by shard before which the cluster that is followed had removed records before they were read."""
 
 
 def nothing_found() -> Sequence[Mapping[str, Any]]:
     """Return the findings of nobody who looks."""
     return ()
+
+
+class Played(NamedTuple):
+    """What is played: a group, the times and the size of the picture, and a rule. ``version`` is that of the group's rebalances."""
+
+    group_id: str
+    times: tuple[int | None, int | None]
+    sizes: tuple[tuple[str, int], ...]
+    question: Question
+    version: tuple[Any, ...]
 
 
 class Answers:
@@ -69,7 +88,7 @@ class Answers:
     ``findings`` looks for what is wrong with the directory and its server, and may take a while.
     """
 
-    def __init__(self, data_dir: Path, updater: Updater, findings: Findings = nothing_found) -> None:
+    def __init__(self, data_dir: Path, updater: Updater, findings: Findings = nothing_found, removed_to: Removed = dict) -> None:
         self._data_dir = data_dir
         self._directory = data_dir / DIRECTORY
         self._updater = updater
@@ -77,6 +96,8 @@ class Answers:
         self._trends = Trends()
         self._machine = machine_of(data_dir)
         self._findings = Aged(findings, FINDINGS_S)
+        self._removed_to = removed_to
+        self._played: Queued[Played, WhatIf] = Queued(self._play)
         self._lock = threading.Lock()
         self._kept: OrderedDict[Any, bytes] = OrderedDict()
         self._size = 0
@@ -195,6 +216,28 @@ class Answers:
         with self._group(query, rights) as (found, _):
             return moments.difference(found, _number(query, "from"), _number(query, "to"))
 
+    def what_if(self, query: Query, rights: Rights) -> Any:
+        """What a group would have lived through with another rule. It takes a while to play, so it may not be there yet."""
+        row = self._row(_text(query, "id"), rights)
+        sizes = tuple((field, _number(query, name)) for field, name in _SIZES.items() if name in query)
+        version = row["epoch"], row["rebalanced_ms"], row["state"]
+        try:
+            found = self._played.get(Played(row["group"], _times(query, "from", "to"), sizes, _question(query), version))
+        except TooMany as many:
+            raise Unavailable("too many others ask what if: try again in a minute") from many
+        return NotYet() if found is None else found
+
+    def _play(self, asked: Played) -> WhatIf:
+        with self._opened(asked.group_id) as (found, index):
+            life = life_of(
+                found, read_topics(self._data_dir, self._updater.catalog_to), self._removed_to().get(found.shard_name, 0)
+            )
+            whole = group.times_of(found.stored, found.reader().last)
+            read_ms = self._read_ms(index)
+        size = group.parsed(dict(asked.sizes))
+        window, known_ms = group.window_of(whole, asked.times, read_ms, size.columns)
+        return what_if(life, asked.question, window, known_ms, size, self._updater.words.reason)
+
     def clients(self, query: Query, rights: Rights) -> Any:
         """Which groups clients belong to."""
         typed = query.get("q", "")[:_LONGEST_FILTER]
@@ -259,6 +302,11 @@ class Answers:
         group_id = _text(query, "id")
         if rights is not EVERYTHING:
             self._row(group_id, rights)
+        with self._opened(group_id) as found:
+            yield found
+
+    @contextmanager
+    def _opened(self, group_id: str) -> Iterator[tuple[SnapshotGroup, Snapshot]]:
         with snapshot(self._directory, identity_of(self._data_dir).cluster_id) as index:
             found = index.group(group_id, self._updater.names)
             if found is None:
@@ -267,6 +315,8 @@ class Answers:
 
 
 _SIZES: Final = {"columns": "columns", "first_lane": "lane", "lanes": "lanes"}
+_LONGEST_MS: Final = 24 * 3_600_000
+"""The longest session and delay that are played."""
 ANSWERS: Final[Mapping[str, Callable[[Answers, Query, Rights], Any]]] = {
     "groups": Answers.groups,
     "group": Answers.group,
@@ -276,6 +326,7 @@ ANSWERS: Final[Mapping[str, Callable[[Answers, Query, Rights], Any]]] = {
     "events": Answers.events,
     "moment": Answers.moment,
     "difference": Answers.difference,
+    "what-if": Answers.what_if,
     "clients": Answers.clients,
     "topics": Answers.topics,
     "transactions": Answers.transactions,
@@ -313,6 +364,17 @@ def _number(query: Query, name: str, otherwise: int | None = None) -> int:
     if abs(found) >= 2**53:
         raise BadRequest(f"{name}={text} is too large")
     return found
+
+
+def _question(query: Query) -> Question:
+    """Return the rules that a request names."""
+    assignor = query.get("assignor") or None
+    if assignor is not None and assignor not in NAMES:
+        raise BadRequest(f"assignors are {', '.join(NAMES)}")
+    times_ms = [_number(query, name, 0) for name in ("session", "delay")]
+    if not all(0 <= each <= _LONGEST_MS for each in times_ms):
+        raise BadRequest("session and delay are times in ms of at most a day")
+    return Question(assignor, Membership(query.get("static") == "1", *times_ms))
 
 
 def _times(query: Query, since: str, until: str) -> tuple[int | None, int | None]:

@@ -47,7 +47,7 @@ _TYPES: Final = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain; charset=utf-8",
 }
-VIEWS: Final = ("/", "/group", "/clients", "/topics", "/transactions", "/shares", "/log", "/doctor")
+VIEWS: Final = ("/", "/group", "/what-if", "/clients", "/topics", "/transactions", "/shares", "/log", "/doctor")
 """The addresses of views: the browser shows what the rest of the address says."""
 EVERYBODY: Final = Viewer("", EVERYTHING)
 

@@ -128,26 +128,36 @@ def times_of(group: IndexedGroup, last: Sequence[Event]) -> tuple[int, int] | No
     return (min(begins), max(ends)) if begins and ends else None
 
 
+def window_of(
+    whole: tuple[int, int] | None, times: tuple[int | None, int | None], read_ms: int, columns: int
+) -> tuple[Window, int]:
+    """Return a window of time, and until when what goes on is known to go on. What is not named of the window is all of it.
+
+    ``whole`` is what ``times_of`` returns, ``read_ms`` the moment up to which the log was read.
+    """
+    begins_ms, ends_ms = (0, 0) if whole is None else whole
+    known_ms = max(ends_ms + 1, read_ms)
+    since_ms = begins_ms if times[0] is None else times[0]
+    until_ms = known_ms if times[1] is None else times[1]
+    return Window(since_ms, max(until_ms, since_ms + 1), columns), known_ms
+
+
 def picture(group: SnapshotGroup, times: tuple[int | None, int | None], read_ms: int, asked: Asked, tools: Tools) -> Picture:
     """Return the picture of a window of time; what is not named of it is all that is known. Raises DamagedLog, DecodeError.
 
     ``read_ms`` is the moment up to which the log was read.
     """
-    since_ms, until_ms = times
     reader = group.reader()
     whole = times_of(group.stored, reader.last)
     begins_ms, ends_ms = whole if whole is not None else (None, None)
-    since_ms = (begins_ms or 0) if since_ms is None else since_ms
-    known_ms = max((ends_ms or 0) + 1, read_ms)
-    until_ms = max(known_ms if until_ms is None else until_ms, since_ms + 1)
-    window = Window(since_ms, until_ms, asked.columns)
+    window, known_ms = window_of(whole, times, read_ms, asked.columns)
     owned = reader.owners()
     owners = Owners(owned)
     counted = density(group.id, group.stored, reader.last, tools.times, window)
     marks, present = _marks(group, window, tools.words)
     return Picture(
-        since_ms,
-        until_ms,
+        window.since_ms,
+        window.until_ms,
         begins_ms,
         ends_ms,
         known_ms,

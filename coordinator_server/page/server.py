@@ -13,7 +13,7 @@ import uvicorn
 from coordinator_server.client.settings import ConnectionSettings
 from coordinator_server.ops.hosts import Hosts
 from coordinator_server.page import summaries
-from coordinator_server.page.answers import Answers, Findings
+from coordinator_server.page.answers import Answers, Findings, Removed
 from coordinator_server.page.app import page_app
 from coordinator_server.page.board import Board
 from coordinator_server.page.door import Door
@@ -26,10 +26,11 @@ _STOP_S: Final = 1
 
 
 class Known(NamedTuple):
-    """What others know: how events are put into words, and what is wrong with the directory."""
+    """What others know: how events are put into words, what is wrong with the directory, and what a cluster has removed."""
 
     words: Words
     findings: Findings
+    removed_to: Removed
 
 
 class Secured(NamedTuple):
@@ -50,7 +51,8 @@ def serve(
     board = Board()
     updater = Updater(data_dir, board, known.words)
     door = None if secured is None else Door(secured.where, lambda: _topics(data_dir))
-    app = page_app(Answers(data_dir, updater, known.findings), board, updater, Hosts(bound.getsockname()[0], allowed_hosts), door)
+    answers = Answers(data_dir, updater, known.findings, known.removed_to)
+    app = page_app(answers, board, updater, Hosts(bound.getsockname()[0], allowed_hosts), door)
     config = uvicorn.Config(
         app,
         # The client's connections, where viewers log in, are asyncio's.

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.pipeline.index.chunk import batches_of
 from coordinator_server.pipeline.index.period import Period
 from coordinator_server.pipeline.index.snapshot import SnapshotGroup
@@ -29,10 +30,11 @@ UNREADABLE: Final = "unreadable"
 
 
 class Words(NamedTuple):
-    """How events are put into words: a sentence, and the cause alone."""
+    """How events are put into words: a sentence, and the cause alone; and one reason of a rebalance."""
 
     sentence: Callable[[Event], str]
     cause: Callable[[Event], str]
+    reason: Callable[[Reason], str]
 
 
 class Summary(Struct):

@@ -46,7 +46,10 @@ _PAUSES: Final = 20
 
 
 class Updater:
-    """The thread, and what it knows between two rounds. ``names`` are the topics as of the last round."""
+    """The thread, and what it knows between two rounds.
+
+    ``names`` are the topics as of the last round: those of the catalog's log before ``catalog_to``.
+    """
 
     def __init__(self, data_dir: Path, board: Board, words: Words, clock: Callable[[], float] = time.time) -> None:
         self._data_dir = data_dir
@@ -60,6 +63,7 @@ class Updater:
         self._known: dict[str, GroupVersion] = {}
         self._is_known = False
         self.names: NamesOfTopics = NO_NAMES
+        self.catalog_to = 0
         self.progress = InProgress(data_dir)
         self._paces_at_s = 0.0
         self._sampled_ms = -1
@@ -116,12 +120,12 @@ class Updater:
             if served or not self._has_read:
                 as_of_ms = round(self._clock() * 1000)
                 ends = durable(self._data_dir)
+                if ends.get(CATALOG_SHARD, 0) != self.catalog_to:
+                    self.catalog_to = ends[CATALOG_SHARD]
+                    self.names = TopicNames(self._data_dir, self.catalog_to)
                 done = update(self._data_dir, _Shown(self.board), ends=ends)
                 self._has_read = True
                 self._is_known &= not done.again
-                if done.records:
-                    # Topics may be new, too.
-                    self.names = TopicNames(self._data_dir, ends.get(CATALOG_SHARD, 0))
                 self.board.publish(as_of_ms=as_of_ms, is_served=served, reading="")
             else:
                 self.board.publish(is_served=False)

@@ -28,10 +28,11 @@ _MS: Final = {"h": 3_600_000, "min": 60_000, "s": 1_000}
 class Saving(Struct, frozen=True):
     """A rule, what the group would have cost by it, what that saves, and the sentences that say so.
 
-    ``certainty`` is that of the least certain number.
+    ``question`` is the rule as one asks for it. ``certainty`` is that of the least certain number.
     """
 
     rule: str
+    question: Question
     cost: Cost
     rebalances: int
     needless: int
@@ -81,7 +82,7 @@ def _saving(candidate: _Candidate, period: Period, before: Cost, after: Cost) ->
     certainty = worst(*(each.certainty for each in figures))
     saved = _saved(rebalances, needless, standstill_ms, certainty)
     text, evidence = candidate.says(period, before, saved)
-    return Saving(candidate.name, after, rebalances, needless, standstill_ms, certainty, text, evidence)
+    return Saving(candidate.name, candidate.question, after, rebalances, needless, standstill_ms, certainty, text, evidence)
 
 
 def _candidates(period: Period) -> Iterator[_Candidate]:

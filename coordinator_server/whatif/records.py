@@ -44,6 +44,13 @@ class MemberRecord(NamedTuple):
     provenance: Provenance | None
 
 
+def may_have_member_records(data: bytes, group_id: str) -> bool:
+    """Return whether batches that are not compressed may have records about the members of a group. False is certain."""
+    encoded = group_id.encode()
+    rest = len(encoded).to_bytes(_TYPE_BYTES) + encoded
+    return any(number.to_bytes(_TYPE_BYTES) + rest in data for number in _TYPES)
+
+
 def member_records(data: bytes, position: int, header: BatchHeader, group_id: str | None = None) -> Iterator[MemberRecord]:
     """Return the records of a verified batch that are about members, of one group or of all. Raises DecodeError."""
     if header.is_control:

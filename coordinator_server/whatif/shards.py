@@ -6,7 +6,6 @@ The job runs in this process, or as tasks on Spark: a task is a shard, and its r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,13 +18,13 @@ from coordinator_server.log.opening import input_bytes, job_shard, job_shards
 from coordinator_server.pipeline.input.data_dir import durable
 from coordinator_server.pipeline.input.files import batches_before
 from coordinator_server.pipeline.input.retries import ONCE, Retries
-from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, catalog_records
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD
 from coordinator_server.pipeline.replay.group_timeline import unreadable
 from coordinator_server.whatif.advice import Saving, advise
 from coordinator_server.whatif.figures import Certainty, Cost, total
 from coordinator_server.whatif.life import Life
 from coordinator_server.whatif.reader import LifeReader
-from coordinator_server.whatif.topics import TopicHistory
+from coordinator_server.whatif.topics import read_topics
 from coordinator_server.whatif.verdict import assignors_of, missing_of, period_of, was
 from protocol.errors import DecodeError
 
@@ -100,19 +99,13 @@ def rows_of(task: WhatIfTask) -> tuple[list[Row], int]:
     """Return the rows of a shard, and the number of records that were read. Raises DamagedLog."""
     shard = job_shard(Path(task.directory))
     layer, files = shard.whole(task.upto)
-    reader = LifeReader(_topics(str(Path(task.directory).parent), task.catalog_to))
+    reader = LifeReader(read_topics(Path(task.directory).parent, task.catalog_to))
     try:
         reader.add(batches_before(files, task.upto), task.upto)
     except DecodeError as error:
         raise unreadable(shard.name, error) from error
     lives = reader.lives(max(task.removed_to, 0 if layer is None else layer.to_offset))
     return [row for life in lives.values() for row in _rows(shard.name, life)], reader.records
-
-
-@lru_cache(1)
-def _topics(directory: str, catalog_to: int) -> TopicHistory:
-    """Return the topics: the shards of a task have them in common."""
-    return TopicHistory(catalog_records(Path(directory), catalog_to))
 
 
 def _rows(shard: str, life: Life) -> list[Row]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from coordinator_server.catalog.topics import Topic
+from coordinator_server.pipeline.input.topic_names import catalog_records
 from protocol.fields import Message
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
 
@@ -60,3 +63,9 @@ class TopicHistory:
         if steps and steps[-1].at_ms == step.at_ms:
             steps.pop()
         steps.append(step)
+
+
+@lru_cache(1)
+def read_topics(data_dir: Path, upto: int) -> TopicHistory:
+    """Return the topics by the catalog's log before an offset. The last answer is kept: many groups have it in common."""
+    return TopicHistory(catalog_records(data_dir, upto))

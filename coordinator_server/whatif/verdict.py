@@ -76,6 +76,14 @@ class Period(NamedTuple):
         return _generations(self.turns)
 
 
+class Sides(NamedTuple):
+    """A period as it was, and as it would have been."""
+
+    period: Period
+    before: list[Played]
+    after: list[Played]
+
+
 class Verdict(Struct, frozen=True):
     """The answer. ``assignors`` were in force, in the order in which they came."""
 
@@ -118,11 +126,16 @@ def played(period: Period, altered: Altered, assignor: str | None) -> list[Playe
     return play(altered.turns, None, period.before, certainty)
 
 
-def judge(life: Life, question: Question) -> Verdict:
-    """Answer a question about a group."""
+def sides_of(life: Life, question: Question) -> Sides:
+    """Play what a question asks about a group."""
     period = period_of(life, question.since_ms, question.until_ms)
-    before = was(period)
-    after = played(period, alter(period.turns, question.membership, period.anchor), question.assignor)
+    altered = alter(period.turns, question.membership, period.anchor)
+    return Sides(period, was(period), played(period, altered, question.assignor))
+
+
+def judge(life: Life, sides: Sides) -> Verdict:
+    """Return what a question about a group has come to."""
+    period, before, after = sides
     by_offset = {each.turn.generation.offset: each.cost for each in after}
     generations = period.generations
     return Verdict(

@@ -23,6 +23,7 @@ from tests.support.client import Client
 from tests.support.members import Member, form_group
 from tests.support.page_log import Story, indexed
 from tests.support.producer import Producer
+from tests.support.secured_page import server_with_login
 from tests.support.server import Server
 from tests.support.share_state import initialization, writing
 from tests.support.simple_requests import make_topic, must_commit, topic_of
@@ -36,6 +37,7 @@ def stories() -> list[Story]:
     """A group with a troubled day, an empty one, a deleted one, one of a hostile client, and a hundred more."""
     now_ms = round(time.time() * 1000)
     told = Story("billing-invoices", "invoices", 12, now_ms=now_ms - 26 * HOUR_MS)
+    told.took_ms = 3_200
     told.join("billing-1").commit(times=200, ms=20_000).join("billing-2").commit(times=300, ms=20_000).join("billing-3")
     told.commit(times=800, ms=20_000).leave(1, "session-timeout").wait(90_000).join("billing-2").commit(times=500, ms=20_000)
     for _ in range(6):
@@ -112,8 +114,20 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         [member] = form_group(server.address, "payments", 1, session_timeout_ms=1_800_000, rebalance_timeout_ms=1_800_000)
         Member(server.address, "payments", rebalance_timeout_ms=1_800_000).start_join()
         member.await_rebalance()
-        [line] = [each for each in map(json.loads, server.log().splitlines()) if each["event"] == "page-listening"]
-        yield line["address"].rstrip("/")
+        yield page_address(server)
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page of a server that other machines reach: with a login."""
+    with server_with_login(tmp_path_factory.mktemp("guarded"), "127.0.0.1") as server:
+        yield page_address(server).replace("0.0.0.0", "127.0.0.1")
+
+
+def page_address(server: Server) -> str:
+    [line] = [each for each in map(json.loads, server.log().splitlines()) if each["event"] == "page-listening"]
+    found: str = line["address"]
+    return found.rstrip("/")
 
 
 @pytest.fixture(scope="module")

@@ -204,8 +204,33 @@ def test_a_running_server_says_what_goes_on(browser: Any, live: str) -> None:
     assert view.said == []
 
 
-EVERY_VIEW = ["/", GROUP, f"{GROUP}&table=1", "/clients", "/topics", "/transactions", "/shares", "/log", "/doctor"]
-LOADED = "main table.list, main .findings, main .nothing, main p.quiet"
+def test_what_if_is_asked_and_sent(view: View) -> None:
+    """From the group in the window that is shown; what one chooses is in the address."""
+    page = view.go(f"{GROUP}&table=1")
+    page.get_by_role("link", name="what if").click()
+    expect(page.locator(".figures tbody tr")).to_have_count(6)
+    assert page.locator(".figures thead th").count() == 2
+    page.get_by_role("button", name="session of", exact=False).first.click()
+    page.get_by_role("button", name="cooperative-sticky").first.click()
+    expect(page.locator(".figures thead")).to_contain_text("With cooperative-sticky, sessions of")
+    expect(page.locator(".timeline canvas")).to_have_count(2)
+    expect(page.locator(".changes tbody")).to_contain_text("no change")
+    page.goto(page.url)
+    expect(page.locator(".figures thead")).to_contain_text("With cooperative-sticky, sessions of")
+    assert {each.inner_text() for each in page.locator(".figures .certain").all()} <= {"known", "bound", "unknown"}
+    page.locator("main").focus()
+    page.keyboard.press("t")
+    expect(page.get_by_text("Partitions and their owners in this time")).to_have_count(2)
+    page.locator(".toolbar").get_by_role("button", name="15 min").click()
+    expect(page.get_by_role("heading", name="Nothing to play")).to_be_visible()
+    page.get_by_label("Back to the group").click()
+    expect(page.get_by_role("heading", name="What happened")).to_be_visible()
+    assert "from=" in page.url
+
+
+WHAT_IF = "/what-if?id=billing-invoices&session=60000&static=1&assignor=cooperative-sticky"
+EVERY_VIEW = ["/", GROUP, f"{GROUP}&table=1", WHAT_IF, "/clients", "/topics", "/transactions", "/shares", "/log", "/doctor"]
+LOADED = "main .what-if .changes, main > :not(.what-if) table.list, main .findings, main .nothing, main p.quiet"
 
 
 @pytest.mark.parametrize("path", EVERY_VIEW)
@@ -221,20 +246,50 @@ def test_narrow_screens_need_no_sideways_scroll(browser: Any, live: str, address
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_has_no_findings(browser: Any, address: str, scheme: str) -> None:
+@pytest.mark.parametrize("at", ["", "live"])
+def test_axe_has_no_findings(browser: Any, sites: Mapping[str, str], at: str, scheme: str) -> None:
     """Roles, names, contrast, order of headings: what a machine can say of how others use a page."""
-    found = {}
-    view = View(browser, address, color_scheme=scheme)
+    found: set[tuple[str, ...]] = set()
+    view = View(browser, sites[at], color_scheme=scheme)
     for path in EVERY_VIEW:
-        page = view.go(path)
+        page = view.go(path.replace("billing-invoices", "payments" if at else "billing-invoices"))
         page.locator(LOADED).first.wait_for()
         page.wait_for_timeout(300)
-        page.evaluate(AXE)
-        for each in page.evaluate("axe.run()")["violations"]:
-            found[path, each["id"]] = [node["html"][:160] for node in each["nodes"][:3]]
+        found |= {(path, *each) for each in findings_of(page)}
     view.page.close()
 
-    assert found == {}
+    assert found == set()
+
+
+def findings_of(page: Any) -> set[tuple[str, ...]]:
+    """What axe finds: its rule, and the first elements."""
+    page.evaluate(AXE)
+    found = page.evaluate("axe.run()")["violations"]
+    return {(each["id"], *(node["html"][:160] for node in each["nodes"][:3])) for each in found}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_login_is_usable_by_everybody(browser: Any, guarded: str, scheme: str) -> None:
+    """With what was wrong, on a narrow screen, by keyboard alone; then the view that was asked for."""
+    view = View(browser, guarded, color_scheme=scheme, viewport={"width": 360, "height": 800}, ignore_https_errors=True)
+    page = view.go("/clients")
+    page.get_by_label("User").wait_for()
+    assert findings_of(page) == set()
+    page.keyboard.type("alice")
+    page.keyboard.press("Tab")
+    page.keyboard.type("wrong")
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").wait_for()
+    assert findings_of(page) == set()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_label("User").fill("alice")
+    page.get_by_label("Password").fill("alice's secret")
+    page.keyboard.press("Enter")
+    page.get_by_role("heading", name="Clients").wait_for()
+    assert findings_of(page) == set()
+    page.get_by_role("button", name="log out").click()
+    page.get_by_label("User").wait_for()
+    page.close()
 
 
 @pytest.mark.parametrize("path", EVERY_VIEW)
@@ -288,6 +343,8 @@ def test_how_fast_it_is(view: View, capsys: pytest.CaptureFixture[str]) -> None:
         ("group", GROUP, "light"),
         ("group-dark", GROUP, "dark"),
         ("group-difference", f"{GROUP}&vs=compare", "light"),
+        ("what-if", WHAT_IF, "light"),
+        ("what-if-dark", WHAT_IF, "dark"),
         ("clients", "/clients", "light"),
         ("topics-dark", "/topics", "dark"),
         ("rebalance", "live:/group?id=payments", "light"),
@@ -301,7 +358,7 @@ def test_how_fast_it_is(view: View, capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_pictures(browser: Any, sites: Mapping[str, str], tmp_path: Path, name: str, path: str, scheme: str) -> None:
     """To be looked at, one by one."""
-    height = 1360 if "group?" in path else 760
+    height = 1360 if "id=" in path else 760
     at, _, path = path.rpartition(":")
     view = View(browser, sites[at], color_scheme=scheme, viewport={"width": 1360, "height": height})
     page = view.go(path.replace("&vs=compare", ""))
@@ -312,6 +369,7 @@ def test_pictures(browser: Any, sites: Mapping[str, str], tmp_path: Path, name: 
         page.wait_for_url("**vs=*")
         page.keyboard.press("[")
         page.get_by_role("heading", name="Difference").wait_for()
+    expect(page.locator(".plot .side .quiet")).to_have_count(0)  # all that is counted has been read
     page.wait_for_timeout(500)  # what is drawn on a canvas has no element to wait for
     directory = Path(os.environ.get("PAGE_PICTURES") or tmp_path)
     page.screenshot(path=directory / f"{name}.png")

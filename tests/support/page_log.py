@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
+from coordinator_server.client.consumer.subscription import Subscription, encode_subscription
 from coordinator_server.log.opening import job_shard
 from coordinator_server.pipeline.index.feed import Updated, update_shard
 from protocol.codec import encode
@@ -23,7 +24,7 @@ Event = tuple[int, list[tuple[bytes, bytes | None]], tuple[tuple[str, bytes], ..
 
 
 class Story:
-    """What happens to one classic group. ``now_ms`` goes on with each step; members divide the partitions of one topic in order."""
+    """What happens to one classic group. ``now_ms`` goes on with each step; members get the partitions of one topic in turn."""
 
     def __init__(self, group_id: str, topic: str = "orders", partitions: int = 6, now_ms: int = START_MS, seed: int = 1) -> None:
         self.group_id = group_id
@@ -32,6 +33,7 @@ class Story:
         self.now_ms = now_ms
         self.events: list[Event] = []
         self.members: list[str] = []
+        self.took_ms = 40
         self.offsets = [0] * partitions
         self._generation = 0
         self._rng = Random(seed)
@@ -90,11 +92,11 @@ class Story:
         return self
 
     def _assigned(self) -> dict[str, list[int]]:
-        return {member: list(range(at, self.partitions, len(self.members))) for at, member in enumerate(self.members)}
+        return {member: list(range(at, self.partitions, len(self.members))) for at, member in enumerate(sorted(self.members))}
 
     def _generate(self, reasons: Sequence[tuple[str, str]]) -> None:
         self._generation += 1
-        self.now_ms += 40
+        self.now_ms += self.took_ms
         members = [
             MemberMetadata(
                 member,
@@ -103,18 +105,18 @@ class Story:
                 f"/10.0.0.{10 + at % 200}",
                 300_000,
                 45_000,
-                b"\0\0",
+                encode_subscription(Subscription((self.topic,))),
                 _encoded(ConsumerProtocolAssignment([Assigned(self.topic, mine)] if mine else [])),
             )
             for at, (member, mine) in enumerate(self._assigned().items())
         ]
         leader = self.members[0] if self.members else None
-        protocol = "range" if self.members else None
+        protocol = "roundrobin" if self.members else None
         value = GroupMetadataValue("consumer", self._generation, protocol, leader, self.now_ms, members)
         record = CoordinatorRecord(GroupMetadataKey(self.group_id), value, 3)
         whys = tuple(each for why, whom in reasons for each in (("why", why.encode()), ("whom", whom.encode())))
         pair = (GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record))
-        self.events.append((self.now_ms, [pair], (*_headers("14/5", leader or ""), ("took", b"40"), *whys)))
+        self.events.append((self.now_ms, [pair], (*_headers("14/5", leader or ""), ("took", str(self.took_ms).encode()), *whys)))
 
 
 def client_of(member: str) -> str:

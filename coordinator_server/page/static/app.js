@@ -12,6 +12,7 @@ import { Log } from "./log.js";
 import { Shares } from "./shares.js";
 import { Topics } from "./topics.js";
 import { Transactions } from "./transactions.js";
+import { WhatIf } from "./what_if.js";
 
 const KEYS = [
   ["/", "filter groups"],
@@ -24,6 +25,7 @@ const KEYS = [
   [",  .", "earlier, later"],
   ["0", "all of the history"],
   ["c", "compare with this moment"],
+  ["w", "what if another rule had been in force"],
   ["t", "table instead of lanes"],
   ["u", "UTC, or the local time"],
   ["?", "these keys"],
@@ -81,6 +83,7 @@ function App() {
     return () => removeEventListener("keydown", press);
   }, []);
   const view = path === "/group" ? html`<${Group} key=${query.id} query=${query} status=${status} />`
+    : path === "/what-if" ? html`<${WhatIf} key=${query.id} query=${query} status=${status} />`
     : path === "/clients" ? html`<${Clients} query=${query} status=${status} />`
     : path === "/topics" ? html`<${Topics} query=${query} status=${status} />`
     : path === "/transactions" ? html`<${Transactions} status=${status} />`
@@ -92,7 +95,7 @@ function App() {
   return html`
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the content</a>
     <header class="bar">
-      <a class="brand" href="/" onClick=${follow}><img src="/static/icon.svg" alt="" width="22" height="22" /><span>coordinator-server</span></a>
+      <a class="brand" href="/" onClick=${follow} aria-label="coordinator-server, all groups"><img src="/static/icon.svg" alt="" width="22" height="22" /><span>coordinator-server</span></a>
       <nav aria-label="Views">${link("/", "Groups")}${link("/clients", "Clients")}${link("/topics", "Topics")}${link("/transactions", "Transactions")}${link("/shares", "Shares")}${viewer.has_cluster ? html`${link("/log", "Log")}${link("/doctor", "Doctor")}` : ""}</nav>
       <${Status} status=${status} isConnected=${isConnected} />
       <div class="tools">

@@ -1,7 +1,7 @@
 // One group: its past as a picture, its state at any moment, and what happened in words.
 
 import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
-import { change, follow, go } from "./address.js";
+import { address, change, follow, go } from "./address.js";
 import { Activity } from "./activity.js";
 import { useAnswer, useNow } from "./api.js";
 import { ago, counted, duration, field, fromField, moment, number, plain, rate, zone } from "./format.js";
@@ -13,9 +13,10 @@ import { Waits } from "./waits.js";
 
 const LANES = 60;
 const LEAST_MS = 200;
-const PRESETS = [["15 min", 900_000], ["1 h", 3_600_000], ["6 h", 21_600_000], ["1 d", 86_400_000], ["7 d", 604_800_000]];
+export const PRESETS = [["15 min", 900_000], ["1 h", 3_600_000], ["6 h", 21_600_000], ["1 d", 86_400_000], ["7 d", 604_800_000]];
 
-function useWidth(element) {
+/** How wide an element is. */
+export function useWidth(element) {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
     const watcher = new ResizeObserver(([entry]) => setWidth(Math.floor(entry.contentRect.width)));
@@ -27,21 +28,24 @@ function useWidth(element) {
 }
 
 /** A value that is shown at once, and written into the address when it rests. */
-function useSettled(given, write) {
+export function useSettled(given, write) {
   const [value, setValue] = useState(given);
   const timer = useRef(null);
-  const own = useRef(given);
-  useEffect(() => { if (given !== own.current) { own.current = given; setValue(given); } }, [given]);
+  // Each reading of an address makes values of its own.
+  const key = JSON.stringify(given);
+  const own = useRef(key);
+  useEffect(() => { if (key !== own.current) { own.current = key; setValue(given); } }, [key]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const set = useCallback((next) => {
     setValue(next);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => { own.current = next; write(next); }, 250);
+    timer.current = setTimeout(() => { own.current = JSON.stringify(next); write(next); }, 250);
   }, []);
   return [value, set];
 }
 
-function asNumber(text) { return text === undefined || text === "" || Number.isNaN(Number(text)) ? null : Number(text); }
+/** A number of an address; null if it has none. */
+export function asNumber(text) { return text === undefined || text === "" || Number.isNaN(Number(text)) ? null : Number(text); }
 
 function Head({ id, summary, now }) {
   return html`<div class="title group-title">
@@ -117,7 +121,7 @@ export function Group({ query, status }) {
     const actions = {
       ArrowLeft: () => toMoment(shownAt - column * far), ArrowRight: () => toMoment(shownAt + column * far),
       "[": () => jump(-1), "]": () => jump(1), "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), ",": () => pan(-0.25), ".": () => pan(0.25),
-      0: everything, c: compare, t: () => change({ table: showsTable ? null : 1 }),
+      0: everything, c: compare, w: () => go(address("/what-if", { id, from, to, at })), t: () => change({ table: showsTable ? null : 1 }),
     };
     if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
   };
@@ -143,6 +147,7 @@ export function Group({ query, status }) {
       ${at !== null ? html`<button onClick=${() => setAt(null)}>latest</button>` : ""}
       <button aria-pressed=${versus !== null} onClick=${compare} disabled=${shownAt === null} title="keep this moment, and move on to see what differs (c)">compare</button>
       <button aria-pressed=${showsTable} onClick=${() => change({ table: showsTable ? null : 1 })} title="t">table</button>
+      <a class="button" href=${address("/what-if", { id, from, to, at })} onClick=${follow} title="what it would have lived through with another rule (w)">what if</a>
       ${picture ? html`<span class="quiet span">${duration(last - first)}</span>` : ""}
     </div>
     <div ref=${frame} class=${`frame ${asked.isCurrent ? "" : "old"}`}>

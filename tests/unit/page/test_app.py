@@ -16,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 from starlette.types import ASGIApp
 
-from coordinator_server.cli.group_words import event_cause, event_sentence
+from coordinator_server.cli.group_words import event_cause, event_sentence, reason_words
 from coordinator_server.ops.hosts import Hosts
 from coordinator_server.page import answers as made
 from coordinator_server.page import app as served
@@ -39,7 +39,7 @@ class Site:
 
     def __init__(self, data: Path) -> None:
         self.board = Board()
-        self.updater = Updater(data, self.board, Words(event_sentence, event_cause))
+        self.updater = Updater(data, self.board, Words(event_sentence, event_cause, reason_words))
         self.updater.round()
         self.answers = Answers(data, self.updater)
         self.app: ASGIApp = page_app(self.answers, self.board, self.updater, Hosts("127.0.0.1", ["proxy.example"]))
@@ -60,6 +60,7 @@ QUERIES = {
     "events": "id=billing&limit=5",
     "moment": "id=billing&at=1764000000500",
     "difference": "id=billing&from=1764000000500&to=1764000030000",
+    "what-if": "id=billing&static=1",
     "clients": "q=",
     "topics": "q=",
     "transactions": "of=all",
@@ -180,7 +181,7 @@ async def test_what_is_wrong_is_said(site: Site, address: str, status: int, why:
 async def test_a_directory_that_was_never_read_says_so(tmp_path: Path) -> None:
     data, _ = write_stories(tmp_path, [Story("a").join("x")])
     board = Board()
-    updater = Updater(data, board, Words(event_sentence, event_cause))
+    updater = Updater(data, board, Words(event_sentence, event_cause, reason_words))
     app = page_app(Answers(data, updater), board, updater, Hosts("127.0.0.1", []))
 
     assert (await request(app, "/api/groups")).json == {"rows": [], "matching": 0, "groups": 0, "states": {}}

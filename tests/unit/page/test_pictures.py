@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.cli.group_words import event_cause, event_sentence
+from coordinator_server.cli.group_words import event_cause, event_sentence, reason_words
 from coordinator_server.page import group as pictures
 from coordinator_server.page.density import Times, density
 from coordinator_server.page.group import Asked, Picture, Tools, events, parsed, picture
@@ -27,7 +27,7 @@ from tests.support.index import CLUSTER
 from tests.support.page_log import Story, client_of, indexed
 from tests.support.segments import START_MS
 
-WORDS = Words(event_sentence, event_cause)
+WORDS = Words(event_sentence, event_cause, reason_words)
 TOOLS = Tools(WORDS, Times())
 
 
@@ -240,7 +240,7 @@ def test_a_moment_has_members_assignments_and_offsets(data: Path, told: Story) -
         later = moment(group, told.now_ms + 10**9)
         before = moment(group, told.events[0][0] - 1)
 
-    assert (found.state, found.type, found.epoch, found.member_count, found.protocol) == ("stable", "classic", 2, 2, "range")
+    assert (found.state, found.type, found.epoch, found.member_count, found.protocol) == ("stable", "classic", 2, 2, "roundrobin")
     assert [client_of(each.member_id) for each in found.members] == ["a", "b"]
     assert [each.assignment for each in found.members] == [{"orders": [0, 2]}, {"orders": [1, 3]}]
     assert (found.offset_count, [each.partition for each in found.offsets]) == (4, [0, 1, 2, 3])

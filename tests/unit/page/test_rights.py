@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from coordinator_server.cli.group_words import event_cause, event_sentence
+from coordinator_server.cli.group_words import event_cause, event_sentence, reason_words
 from coordinator_server.client.errors import AuthenticationFailed, ConnectionFailed
 from coordinator_server.client.settings import ConnectionSettings, Sasl
 from coordinator_server.ops.hosts import Hosts
@@ -79,7 +79,7 @@ class Site:
     def __init__(self, data: Path, where: str = "10.0.0.7:9092") -> None:
         self.clock = Clock()
         self.board = Board()
-        self.updater = Updater(data, self.board, Words(event_sentence, event_cause))
+        self.updater = Updater(data, self.board, Words(event_sentence, event_cause, reason_words))
         self.updater.round()
         self.topics = {"orders", "payroll"}
         self.door = Door(lambda: ConnectionSettings(where), lambda: self.topics, self.clock)

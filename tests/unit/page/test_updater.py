@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator_server.cli.group_words import event_cause, event_sentence
+from coordinator_server.cli.group_words import event_cause, event_sentence, reason_words
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.page import summaries, updater
 from coordinator_server.page.board import Board
@@ -20,7 +20,7 @@ from tests.support.index import CLUSTER, SHARD, make_directory
 from tests.support.index import update as indexed
 from tests.support.page_log import Story, write_stories
 
-WORDS = Words(event_sentence, event_cause)
+WORDS = Words(event_sentence, event_cause, reason_words)
 
 
 def new(data: Path) -> Updater:

@@ -8,7 +8,7 @@ from coordinator_server.whatif.life import Missing, Protocol, missing_between
 from coordinator_server.whatif.reader import LifeReader
 from coordinator_server.whatif.records import MemberRecord
 from coordinator_server.whatif.topics import TopicHistory
-from coordinator_server.whatif.verdict import Question, judge
+from coordinator_server.whatif.verdict import Question, judge, sides_of
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
 from tests.support.generations import generation, member
@@ -74,7 +74,7 @@ def test_what_another_rule_would_give_is_not_taken_for_what_was_recorded() -> No
     generation = life.generations[-1]
     one, two = generation.assigned
     generation.assigned = {one: generation.assigned[two], two: generation.assigned[one]}
-    found = judge(life, Question()).reproduced
+    found = judge(life, sides_of(life, Question())).reproduced
 
     assert (found.same, found.differ) == (len(life.generations) - 1, (generation.number,))
     assert found.moved > 0
