@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from coordinator_server.kinds import GROUPS
-from coordinator_server.log.postgresql.schema import FORMAT
+from coordinator_server.log.postgresql.schema import LAYERS_FORMAT
 from tests.compatibility.life import PROPERTIES, answers, live, live_on
 from tests.support.eventually import eventually
 from tests.support.node_cluster import NodeCluster
@@ -120,7 +120,7 @@ def _have_rows_removed(server: Server, postgresql: PostgresqlServer, database: s
     server.stop()
     server.overrides = {**before, **_REMOVING}
     server.start()
-    eventually(lambda: postgresql.sql("SELECT format FROM meta", database=database)[0]["format"] == FORMAT, within_s=60)
+    eventually(lambda: postgresql.sql("SELECT format FROM meta", database=database)[0]["format"] == LAYERS_FORMAT, within_s=60)
     server.stop()
     server.overrides = before
     server.start()
