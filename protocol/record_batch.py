@@ -14,14 +14,14 @@ Errors: Truncated if more bytes could complete the batch, Malformed if none coul
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from struct import Struct as Layout
 from typing import Final, NoReturn
 
 from crc32c import crc32c
 from msgspec import Struct
 
-from protocol.errors import Malformed, Truncated
+from protocol.errors import DecodeError, Malformed, Truncated
 
 HEADER_SIZE: Final = 61
 LENGTH_END: Final = 12
@@ -172,6 +172,32 @@ def iter_batches(buf: bytes, pos: int = 0) -> Iterator[tuple[int, BatchHeader]]:
         verify(buf, pos, header)
         yield pos, header
         pos += header.size
+
+
+def iter_windows(
+    pread: Callable[[int, int], bytes], window: int, start: int = 0
+) -> Iterator[tuple[bytes, int, BatchHeader, int]]:
+    """Yield the batches of a file from ``start`` on, with little of it in memory: (bytes, position in them, header, position in
+    the file).
+
+    ``pread`` gets a number of bytes and a position, and returns fewer only at the end. The bytes are ``window``, or more if a
+    batch is larger. Each batch is verified; raises DecodeError, with a position in the file.
+    """
+    data, base, done, is_last = b"", start, 0, False
+    while not is_last:
+        # Of a batch that is larger than the window, as much again as there is of it.
+        wanted = max(window, len(data) - done)
+        more = pread(wanted, base + len(data))
+        is_last = len(more) < wanted
+        data, base, done = data[done:] + more, base + done, 0
+        try:
+            for position, header in iter_batches(data):
+                yield data, position, header, base + position
+                done = position + header.size
+        except DecodeError as error:
+            if is_last or not isinstance(error, Truncated):
+                error.position = base + (done if error.position is None else error.position)
+                raise
 
 
 def iter_records(

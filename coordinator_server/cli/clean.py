@@ -2,8 +2,9 @@
 
 The order is JSON on stdin, the result is JSON on stdout. The child does not ask the server to seal,
 and opens no log: the server has sealed what is to be read. It ends with the server. The plain engine
-skips a shard that needs more memory than allowed, and compacts the others. Spark reads a large shard
-in parts, so it takes what the plain engine has skipped, or all shards, as the order says.
+reads a log of any size in bounded memory, but for the state of a folded shard and for very large
+batches. It skips a shard that needs more than allowed, and compacts the others. Spark takes what the
+plain engine has skipped, or all shards, as the order says.
 """
 
 from __future__ import annotations
@@ -24,14 +25,17 @@ from coordinator_server.cli.parent import die_with_parent
 from coordinator_server.cli.process_settings import run_at_low_priority
 from coordinator_server.log.errors import LogError
 from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult, compact_shard
+from coordinator_server.pipeline.compact.last_places import MOST_BYTES
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.server.hosting.cleaner import Clean, Cleaned
 
-# A task on Spark takes about one and a half bytes of memory for each byte that it reads.
-_MEMORY_PER_BYTE: Final = 2
+# A task on Spark has half of the memory for the keys of a shard. The rest is for what it reads at a time.
+_SPARK_PART: Final = 2
+# The plain engine has a quarter for keys, if it is less than what it takes otherwise.
+_KEY_PART: Final = 4
 
 
 def main() -> int:
@@ -79,7 +83,8 @@ class _Engines:
         """Run the plain engine on one shard after the other, each with all of the memory, and Spark on what is left."""
         if self._order.engine == "spark":
             return self._on_spark(todo, cutoff_ms)
-        found = {plan: _compacted(plan, cutoff_ms) for plan in todo}
+        engine = PythonEngine(min(MOST_BYTES, self._order.max_memory_bytes // _KEY_PART))
+        found = {plan: _compacted(plan, cutoff_ms, engine) for plan in todo}
         done = [result for result in found.values() if result is not None]
         too_large = [plan for plan, result in found.items() if result is None]
         if not too_large:
@@ -98,7 +103,7 @@ class _Engines:
         with extra_needed("spark engine"):
             from coordinator_server.pipeline.compact.spark import run_spark
             from coordinator_server.pipeline.spark.session import session
-        task_bytes = self._order.max_memory_bytes // _MEMORY_PER_BYTE
+        task_bytes = self._order.max_memory_bytes // _SPARK_PART
         with session("local[1]") as spark:
             found = run_spark(spark, todo, cutoff_ms, Progress(), task_bytes)
         self.by_spark += [result.shard for result in found if result.attempt]
@@ -110,10 +115,10 @@ class _Engines:
         return ShardResult(plan.directory, plan.to_offset, left_alone=why)
 
 
-def _compacted(plan: ShardPlan, cutoff_ms: int | None) -> ShardResult | None:
+def _compacted(plan: ShardPlan, cutoff_ms: int | None, engine: PythonEngine) -> ShardResult | None:
     """Return the result of the plain engine; None if the memory does not suffice."""
     with contextlib.suppress(MemoryError):
-        return compact_shard(plan, cutoff_ms, PythonEngine())
+        return compact_shard(plan, cutoff_ms, engine)
     return None
 
 

@@ -61,9 +61,9 @@ def add_own_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--task-bytes",
         type=int,
-        default=1 << 30,
+        default=1 << 28,
         metavar="N",
-        help="on Spark, divide a shard with more bytes than this over many tasks (%(default)s)",
+        help="on Spark, the memory of a task for the keys of a shard; one with more is divided over many (%(default)s)",
     )
 
 

@@ -53,7 +53,8 @@ class Cleanable(NamedTuple):
 class InputFile(Struct, frozen=True):
     """A file of batches. Records before ``from_offset`` are skipped, and so are all from ``to_offset`` on.
 
-    A dense file, a segment, holds every offset from ``begin`` up to ``to_offset``. An open one goes on after that.
+    A dense file, a segment, holds every offset from ``begin`` up to ``to_offset``. An open one goes on after that. A piece of a
+    file is its bytes from ``start`` up to ``end`` (-1: of the file), which are whole batches.
     """
 
     path: str
@@ -62,6 +63,8 @@ class InputFile(Struct, frozen=True):
     is_dense: bool
     begin: int = 0
     is_open: bool = False
+    start: int = 0
+    end: int = -1
 
 
 class FileEntry(Struct, frozen=True, gc=False):

@@ -38,6 +38,7 @@ pytest.importorskip("pyarrow", reason="the spark extra is not installed: make te
 
 from coordinator_server.pipeline.compact import vector_engine
 from coordinator_server.pipeline.compact.vector_engine import VectorEngine
+from coordinator_server.pipeline.input import pieces
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 
 SHARD = "__consumer_offsets-7"
@@ -173,13 +174,14 @@ def test_a_layer_and_its_tail_come_to_what_the_log_comes_to(
 @many
 @given(log=logs(), segments=st.integers(1, 4), cutoff_ms=cutoffs)
 def test_all_engines_write_the_same_bytes(tmp_path: Path, log: list[bytes], segments: int, cutoff_ms: int | None) -> None:
-    """Manifest and checkpoint included; and compacting a layer again changes none of its records."""
-    one, other = fresh(tmp_path, "plain", "vectorised")
-    for directory in (one, other):
+    """Manifest and checkpoint included, with keys in files too; and compacting a layer again changes none of its records."""
+    one, small, other = fresh(tmp_path, "plain", "small", "vectorised")
+    for directory in (one, small, other):
         write_log(directory, log, segments)
 
     files = compacted(one, cutoff_ms)
 
+    assert compacted(small, cutoff_ms, lambda: PythonEngine(key_bytes=500)) == files
     assert compacted(other, cutoff_ms, VectorEngine) == files
     layer = newest_valid_layer(one)
     assert layer is not None
@@ -217,6 +219,7 @@ def test_transactions_are_settled_in_columns(
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(vector_engine, "PythonEngine", NoEngine)
             patch.setattr(vector_engine, "GROUP_BYTES", at % 2 * vector_engine.GROUP_BYTES)
+            patch.setattr(pieces, "PIECE_BYTES", at % 3 * 300)
             assert compacted(other, cutoff_ms, VectorEngine) == files
 
 

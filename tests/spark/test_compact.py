@@ -23,6 +23,7 @@ from tests.support.segments import START_MS, append_segments, coordinator_log, w
 pytest.importorskip("pyspark", reason="the spark extra is not installed: make test brings it")
 
 from coordinator_server.pipeline.compact.spark import TASK_BYTES, run_spark
+from coordinator_server.pipeline.compact.vector_engine import KEY_BYTES
 from coordinator_server.pipeline.errors import ShardFailed
 
 SHARDS = 11
@@ -67,17 +68,17 @@ def test_the_same_bytes_as_the_plain_engine(spark: Any, tmp_path: Path) -> None:
     assert contents(tmp_path / "spark") == contents(tmp_path / "python")
 
 
-def test_a_shard_that_is_too_large_for_a_task(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its keys are shuffled: the same bytes, and the same result, as in one task."""
+def test_a_shard_with_too_many_keys_for_a_task(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are shuffled: the same bytes, and the same result, as in one task."""
     for name in ("giant", "python"):
         write_data(tmp_path / name)
-    sizes = sorted(sum(log.stat().st_size for log in shard.glob("*.log")) for shard in (tmp_path / "giant").iterdir())
     told: list[int] = []
     progress = Progress()
     monkeypatch.setattr(progress, "advance", lambda shards, _: told.append(shards))
-
-    found = on_spark(spark, tmp_path / "giant", progress=progress, task_bytes=sizes[-3])
     expected = in_python(tmp_path / "python")
+    keys = sorted(layer.records for layer in expected.layers)
+
+    found = on_spark(spark, tmp_path / "giant", progress=progress, task_bytes=keys[-3] * KEY_BYTES)
 
     assert told[-2:] == [SHARDS - 1, SHARDS]
     assert contents(tmp_path / "giant") == contents(tmp_path / "python")

@@ -29,7 +29,7 @@ from coordinator_server.log.file_names import SEGMENT_NAME, layer_offsets, layer
 from coordinator_server.log.jobs import FileEntry
 from coordinator_server.log.storage import LOCAL, Storage, read_file
 from protocol.errors import DecodeError
-from protocol.record_batch import HEADER_TIMES, LENGTH_END, BatchHeader, iter_batches
+from protocol.record_batch import HEADER_TIMES, LENGTH_END, BatchHeader, iter_windows
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -110,15 +110,13 @@ class Layer:
     def read_with_headers(self, from_offset: int = 0) -> Iterator[tuple[bytes, BatchHeader]]:
         """Yield the same batches, each with its decoded header."""
         for path in self.files():
-            data = read_file(self.storage, str(path))
-            end = 0
-            try:
-                for position, header in iter_batches(data):
-                    end = position + header.size
-                    if header.next_offset > from_offset:
-                        yield data[position:end], header
-            except DecodeError as error:
-                raise DamagedLog(str(path), end, str(error)) from error
+            with closing(self.storage.open_read_only(str(path))) as file:
+                try:
+                    for data, position, header, _ in iter_windows(file.pread, _READ_BYTES):
+                        if header.next_offset > from_offset:
+                            yield data[position : position + header.size], header
+                except DecodeError as error:
+                    raise DamagedLog(str(path), error.position or 0, error.reason) from error
 
     def end_time(self) -> int:
         """Return the largest timestamp in the last record file, from the headers of its batches; -1 without records."""

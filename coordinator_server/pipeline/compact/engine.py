@@ -12,7 +12,7 @@ its records, read back from its files, are those that the input requires.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from struct import Struct as Layout
 from typing import Final, NamedTuple, Protocol
@@ -22,13 +22,14 @@ from msgspec import Struct
 from coordinator_server.log.jobs import InputFile, Layer, LayerAttempt, LayerSummary
 from coordinator_server.log.opening import input_bytes, job_shard
 from coordinator_server.pipeline.compact.folded import check_fold, fold_records
-from coordinator_server.pipeline.compact.keyed import KeyedCompaction
+from coordinator_server.pipeline.compact.keyed import Kept, KeyedCompaction
+from coordinator_server.pipeline.compact.last_places import MOST_BYTES
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.supported import errors_at
 from coordinator_server.pipeline.errors import CannotCompact, GateClosed, PipelineError
-from coordinator_server.pipeline.input.files import read_batches, records_of
+from coordinator_server.pipeline.input.files import read_windows, records_of
 from coordinator_server.pipeline.layer.batches import LayerBatch, LayerRecord, lay_out
-from coordinator_server.pipeline.layer.record_digest import RecordDigest, digest_records
+from coordinator_server.pipeline.layer.record_digest import RecordDigest
 from coordinator_server.pipeline.rules import Folded, Keyed, Rule, rule_of
 from protocol.record_batch import NO_PRODUCER_ID, BatchHeader, read_header
 
@@ -63,7 +64,8 @@ class Engine(Protocol):
 class ShardResult(Struct, frozen=True):
     """The outcome for one shard.
 
-    ``attempt`` is the directory to publish; if it is empty, ``left_alone`` says why. ``no_checkpoint`` says why the layer has none.
+    ``attempt`` is the directory to publish; if it is empty, ``left_alone`` says why, or the shard has more keys than a task may
+    hold (``has_too_many_keys``) and is left to many. ``no_checkpoint`` says why the layer has none.
     """
 
     directory: str
@@ -77,6 +79,7 @@ class ShardResult(Struct, frozen=True):
     attempt: str = ""
     left_alone: str = ""
     no_checkpoint: str = ""
+    has_too_many_keys: bool = False
 
     @property
     def shard(self) -> str:
@@ -123,7 +126,7 @@ def _write(rule: Rule, inputs: Sequence[InputFile], cutoff_ms: int | None, attem
             attempt.close()
         case Folded() as folded:
             kept = fold_records(rule, folded, inputs, cutoff_ms)
-            written = _append(kept.records_in, kept.kept, (), attempt)
+            written = _append(kept.records_in, kept.kept, attempt)
             attempt.close()
             check_fold(rule, kept, attempt.preview())
     found = engine.digest(attempt.preview().files())
@@ -136,23 +139,29 @@ def _write(rule: Rule, inputs: Sequence[InputFile], cutoff_ms: int | None, attem
 
 
 class PythonEngine:
-    """The reference: it puts the records into a dict, one by one."""
+    """The reference: it reads the records one by one, twice, and holds none (``keyed.py``).
+
+    It needs less than 300 MB for any keyed shard. ``key_bytes`` of it are for keys: what does not fit is in temporary files.
+    """
+
+    def __init__(self, key_bytes: int = MOST_BYTES) -> None:
+        self._key_bytes = key_bytes
 
     def write(self, keyed: Keyed, inputs: Sequence[InputFile], cutoff_ms: int | None, attempt: LayerAttempt, /) -> EngineResult:
-        compaction = KeyedCompaction(keyed)
+        compaction = KeyedCompaction(keyed, attempt.path, self._key_bytes)
         records_in = 0
         for file in inputs:
-            for data, position, header in read_batches(file):
-                with errors_at(file.path, position):
+            for data, position, header, at in read_windows(file):
+                with errors_at(file.path, at):
                     records_in += compaction.add(data, position, header, file.from_offset)
-        return _append(records_in, compaction.records(cutoff_ms), compaction.unchanged_batches(cutoff_ms), attempt)
+        return _append(records_in, _kept_of(inputs, compaction.kept(cutoff_ms)), attempt)
 
     def digest(self, paths: Sequence[Path], /) -> RecordDigest:
         found = RecordDigest()
         for path in paths:
             file = InputFile(str(path), 0, 2**63 - 1, is_dense=False)
-            for data, position, header in read_batches(file):
-                with errors_at(file.path, position):
+            for data, position, header, at in read_windows(file):
+                with errors_at(file.path, at):
                     add_batch(found, data, position, header)
         return found
 
@@ -160,15 +169,30 @@ class PythonEngine:
         return layer.read_with_headers()
 
 
-def _append(
-    records_in: int, records: Sequence[LayerRecord], unchanged: Sequence[LayerBatch], attempt: LayerAttempt
-) -> EngineResult:
-    expected = digest_records((kept.record.key or b"", kept.record.value) for kept in records)
-    for batch in unchanged:
-        add_batch(expected, batch.data, 0, read_header(batch.data))
-    for batch in lay_out(records, unchanged):
+def _kept_of(inputs: Sequence[InputFile], kept: Kept) -> Iterator[LayerRecord | LayerBatch]:
+    for file in inputs:
+        for data, position, header, at in read_windows(file):
+            with errors_at(file.path, at):
+                found = kept.of_batch(data, position, header, file.from_offset)
+            yield from found
+
+
+def _append(records_in: int, items: Iterable[LayerRecord | LayerBatch], attempt: LayerAttempt) -> EngineResult:
+    """Write what is kept, in offset order, and compute its digest from what is given, not from what is written."""
+    expected, tombstones = RecordDigest(), 0
+
+    def counted() -> Iterator[LayerRecord | LayerBatch]:
+        nonlocal tombstones
+        for item in items:
+            if isinstance(item, LayerBatch):
+                add_batch(expected, item.data, 0, read_header(item.data))
+            else:
+                expected.add(item.record.key or b"", item.record.value)
+                tombstones += item.record.value is None
+            yield item
+
+    for batch in lay_out(counted()):
         attempt.append(batch.base_offset, batch.data)
-    tombstones = sum(kept.record.value is None for kept in records)
     return EngineResult(records_in, expected.count, tombstones, expected)
 
 

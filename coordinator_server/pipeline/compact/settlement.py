@@ -50,6 +50,11 @@ class Settlement:
         # The keys in open transactions, each with its first offset.
         self._keys: dict[bytes, int] = {}
 
+    @property
+    def held(self) -> int:
+        """The number of markers and batches that memory holds, and of keys in open transactions."""
+        return len(self._keys) + sum(len(part.headers) for part in self._unchanged)
+
     def add(self, file: BatchColumns, from_offset: int) -> tuple[int, Columns]:
         """Return the number of records of a file from ``from_offset`` on, and those that count. Raises Irregular."""
         headers, records = file.headers, file.records

@@ -5,7 +5,7 @@
     write    One task copies the records at these offsets, file by file. It cuts the same batches as ``VectorEngine``: same bytes.
 
 No task holds all keys or all bytes. Folded shards need no shuffle: a task holds their state, not their log. A group with a file
-that is not plain returns offset -1, which sorts first; the writing task then uses ``VectorEngine`` for the whole shard.
+that is not plain returns offset -1, which sorts first; the writing task then uses ``PythonEngine`` for the whole shard.
 """
 
 from __future__ import annotations
@@ -19,17 +19,19 @@ import pyarrow as pa
 
 from coordinator_server.log.jobs import InputFile, Layer, LayerAttempt
 from coordinator_server.pipeline.compact.column_digest import digest_columns
-from coordinator_server.pipeline.compact.engine import EngineResult
+from coordinator_server.pipeline.compact.engine import EngineResult, PythonEngine
 from coordinator_server.pipeline.compact.vector_engine import (
     VectorEngine,
     check_ascending,
     check_keys,
     last_of_keys,
-    read_file,
+    piece_groups,
+    read_piece,
     write_batches,
 )
 from coordinator_server.pipeline.errors import GateClosed
 from coordinator_server.pipeline.input.columns import Columns, Ints, Irregular
+from coordinator_server.pipeline.input.pieces import pieces
 from coordinator_server.pipeline.layer.record_digest import RecordDigest
 from coordinator_server.pipeline.rules import Keyed
 from protocol.record_batch import BatchHeader
@@ -43,17 +45,18 @@ def last_offsets(group: Sequence[InputFile], keyed: Keyed) -> Iterator[pa.Record
     """Return the keys of neighbouring files with the offset of the last record of each;
     NOT_PLAIN and no key if a file is not plain.
     """
-    try:
-        parts = [read_file(file) for file in group]
-        check_keys(parts, keyed)
-        check_ascending(parts)
-        keys, rows = last_of_keys(parts)
-    except Irregular:
-        yield _batch(pa.nulls(1, pa.binary()), pa.array([NOT_PLAIN]))
-        return
-    offsets = pa.array(np.concatenate([part.offset for part in parts])[rows])
-    for first in range(0, len(keys), BATCH_ROWS):
-        yield _batch(keys.slice(first, BATCH_ROWS).cast(pa.binary()), offsets.slice(first, BATCH_ROWS))
+    for piece_group in piece_groups(group):
+        try:
+            parts = [read_piece(piece) for piece in piece_group]
+            check_keys(parts, keyed)
+            check_ascending(parts)
+            keys, rows = last_of_keys(parts)
+        except Irregular:
+            yield _batch(pa.nulls(1, pa.binary()), pa.array([NOT_PLAIN]))
+            return
+        offsets = pa.array(np.concatenate([part.offset for part in parts])[rows])
+        for first in range(0, len(keys), BATCH_ROWS):
+            yield _batch(keys.slice(first, BATCH_ROWS).cast(pa.binary()), offsets.slice(first, BATCH_ROWS))
 
 
 class ShuffledEngine:
@@ -65,21 +68,21 @@ class ShuffledEngine:
 
     def write(self, keyed: Keyed, inputs: Sequence[InputFile], cutoff_ms: int | None, attempt: LayerAttempt, /) -> EngineResult:
         if not self._is_plain():
-            return VectorEngine().write(keyed, inputs, cutoff_ms, attempt)
+            return PythonEngine().write(keyed, inputs, cutoff_ms, attempt)
         records_in = records = tombstones = 0
         last = -1
         digest, waiting = RecordDigest(), list[Columns]()
-        for file in inputs:
-            columns = read_file(file)
+        for piece in (piece for file in inputs for piece in pieces(file)):
+            columns = read_piece(piece)
             records_in += len(columns)
-            kept = self._kept(columns, file)
+            kept = self._kept(columns, piece)
             if cutoff_ms is not None:
                 kept = kept.take((kept.value_size >= 0) | (kept.timestamp >= cutoff_ms))
             if not len(kept):
                 continue
             if int(kept.offset[0]) <= last:
                 raise GateClosed(
-                    f"{file.path} begins before the file in front of it ends; nothing is published. Please report this"
+                    f"{piece.path} begins before the file in front of it ends; nothing is published. Please report this"
                 )
             last = int(kept.offset[-1])
             records += len(kept)

@@ -1,8 +1,8 @@
 """Compaction on Spark: the shards of a data directory, divided into tasks.
 
 Each task runs the vectorised engine on its shards, in attempt directories of its own, and returns their ``ShardResult`` rows. A
-task that Spark runs again or twice writes other attempts; only those whose rows the driver gets are published. A shard that is
-too large for one task is compacted with a shuffle of its keys (``shuffle.py``).
+task that Spark runs again or twice writes other attempts; only those whose rows the driver gets are published. A shard with more
+keys than one task may hold is compacted with a shuffle of its keys (``shuffle.py``).
 """
 
 from __future__ import annotations
@@ -21,33 +21,37 @@ from coordinator_server.log.opening import job_shard
 from coordinator_server.pipeline.compact.engine import ShardResult, compact_shard
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.shuffle import ShuffledEngine, last_offsets
-from coordinator_server.pipeline.compact.vector_engine import VectorEngine, neighbours
+from coordinator_server.pipeline.compact.vector_engine import KEY_BYTES, TooManyKeys, VectorEngine, file_groups
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.pipeline.rules import Keyed, rule_of
-from coordinator_server.pipeline.spark.tasks import SCHEMA, collect_results, divide, result_row, run_tasks
+from coordinator_server.pipeline.spark.tasks import SCHEMA, collect_results, divide, result_row, run_at_once, run_tasks
 
-# The most that one task reads of a shard. With a record of another key every 460 bytes it takes about 1.5 GB of memory.
-TASK_BYTES: Final = 1 << 30
+# The memory for the keys of a shard in one task. A task takes about 200 MB beside it.
+TASK_BYTES: Final = 256 << 20
 
 
 def run_spark(
     spark: SparkSession, todo: Sequence[ShardPlan], cutoff_ms: int | None, progress: Progress, task_bytes: int = TASK_BYTES
 ) -> list[ShardResult]:
-    """Compact the shards, the largest first. Keyed shards of more than ``task_bytes`` come last, each by many tasks."""
+    """Compact the shards, the largest first. Those whose keys need more than ``task_bytes`` come last, each by many tasks."""
     sizes = {plan.directory: job_shard(plan.directory).size(plan.to_offset) for plan in todo}
-    large = {plan: keyed for plan in todo if sizes[plan.directory] > task_bytes and (keyed := _keyed(plan)) is not None}
-    others = [plan for plan in todo if plan not in large]
-    found = run_tasks(spark, divide(spark, others, lambda plan: sizes[plan.directory]), partial(_compact, cutoff_ms), progress)
+    tasks = divide(spark, todo, lambda plan: sizes[plan.directory])
+    found = run_tasks(spark, tasks, partial(_compact, cutoff_ms, task_bytes // KEY_BYTES), progress)
     results = [msgspec.json.decode(result, type=ShardResult) for result in found]
-    for plan, keyed in large.items():
-        results.append(compact_by_shuffle(spark, plan, keyed, cutoff_ms))
-        progress.advance(len(results), sum(result.records_in for result in results))
-    return results
+    large = {result.directory for result in results if result.has_too_many_keys}
+    done = [result for result in results if result.directory not in large]
+    shuffles = [partial(compact_by_shuffle, spark, plan, cutoff_ms) for plan in todo if plan.directory in large]
+    for result in run_at_once(spark, shuffles):
+        done.append(result)
+        progress.advance(len(done), sum(each.records_in for each in done))
+    return done
 
 
-def compact_by_shuffle(spark: SparkSession, plan: ShardPlan, keyed: Keyed, cutoff_ms: int | None) -> ShardResult:
-    """Compact one shard by many tasks, to the same bytes as by one (``shuffle.py``). Raises ShardFailed, LogError."""
-    groups = list(neighbours(job_shard(plan.directory).compacted(plan.to_offset)[1]))
+def compact_by_shuffle(spark: SparkSession, plan: ShardPlan, cutoff_ms: int | None) -> ShardResult:
+    """Compact one keyed shard by many tasks, to the same bytes as by one (``shuffle.py``). Raises ShardFailed, LogError."""
+    keyed = rule_of(plan.shard).compaction
+    assert isinstance(keyed, Keyed)
+    groups = file_groups(job_shard(plan.directory).compacted(plan.to_offset)[1])
     found = spark.range(0, len(groups), 1, len(groups)).mapInArrow(partial(_find, groups, keyed), "key binary, offset long")
     last = found.groupBy("key").agg(F.max("offset").alias("offset")).select("offset")
     written = last.repartition(1).sortWithinPartitions("offset").mapInArrow(partial(_write, plan, cutoff_ms), SCHEMA)
@@ -55,14 +59,11 @@ def compact_by_shuffle(spark: SparkSession, plan: ShardPlan, keyed: Keyed, cutof
     return msgspec.json.decode(result, type=ShardResult)
 
 
-def _keyed(plan: ShardPlan) -> Keyed | None:
-    """Return the rule of a keyed shard, which many tasks can compact; None for a folded shard."""
-    compaction = rule_of(plan.shard).compaction
-    return compaction if isinstance(compaction, Keyed) else None
-
-
-def _compact(cutoff_ms: int | None, plan: ShardPlan) -> tuple[bytes, int]:
-    found = compact_shard(plan, cutoff_ms, VectorEngine())
+def _compact(cutoff_ms: int | None, most_keys: int, plan: ShardPlan) -> tuple[bytes, int]:
+    try:
+        found = compact_shard(plan, cutoff_ms, VectorEngine(most_keys))
+    except TooManyKeys:
+        found = ShardResult(plan.directory, plan.to_offset, has_too_many_keys=True)
     return msgspec.json.encode(found), found.records_in
 
 

@@ -1,10 +1,10 @@
 """The vectorised engine: it writes the same layers as the reference, from columns.
 
 Inputs are read newest first, in groups of about GROUP_BYTES. So memory holds the columns of one group, the distinct keys, and for
-each kept record its position in its (mapped) file. A record is kept if it is the last of its key in its group, and no newer group
-has the key; Arrow's hash tables answer that exactly. Then the kept records are written, oldest first. Their bytes from the key's
-length on are copied from the input; only the bytes before it, which depend on the batch, are encoded again. ``settlement.py`` says
-which records of transactions count, and which batches are written unchanged.
+each kept record its position in its (mapped) file: KEY_BYTES for a key, and a caller can limit the keys. A record is kept if it is
+the last of its key in its group, and no newer group has the key; Arrow's hash tables answer that exactly. Then the kept records are
+written, oldest first. Their bytes from the key's length on are copied from the input; only the bytes before it, which depend on the
+batch, are encoded again. ``settlement.py`` says which records of transactions count, and which batches are written unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crc32c import crc32c
 from numpy.typing import NDArray
 
 from coordinator_server.log.jobs import InputFile, Layer, LayerAttempt
-from coordinator_server.log.opening import input_bytes, input_file
+from coordinator_server.log.opening import input_bytes
 from coordinator_server.pipeline.compact.column_digest import WRITE_RECORDS, digest_batches, digest_columns
 from coordinator_server.pipeline.compact.engine import EngineResult, PythonEngine
 from coordinator_server.pipeline.compact.last_markers import without_old_markers
@@ -39,29 +39,42 @@ from coordinator_server.pipeline.input.columns import (
     read_columns,
     slices,
 )
+from coordinator_server.pipeline.input.pieces import map_piece, neighbours, pieces, size_of
 from coordinator_server.pipeline.layer.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
 from coordinator_server.pipeline.layer.record_digest import RecordDigest
 from coordinator_server.pipeline.rules import Keyed
 from protocol.record_batch import CHECKED_FROM, HEADER_SIZE, LENGTH_END, MAGIC, BatchHeader
 
-GROUP_BYTES: Final = 64 * 1024 * 1024
+GROUP_BYTES: Final = 32 << 20
+KEY_BYTES: Final = 400
+"""What a key of a shard, or a marker that is kept, takes of memory at most, beside a group."""
 # Most bytes of unchanged batches that are copied at a time.
 RUN_BYTES: Final = 1 << 20
 _NONE: Final = np.empty(0, np.int64)
 _EMPTY: Final = pa.scalar(b"", pa.large_binary())
 
 
+class TooManyKeys(Exception):
+    """A shard has more keys than memory was given for."""
+
+
 class VectorEngine:
-    """Uses columns where all files are plain, and the reference engine otherwise."""
+    """Uses columns where all files are plain, and the reference engine otherwise.
+
+    With ``most_keys``, ``write`` raises TooManyKeys for a shard of plain files that has more keys and markers.
+    """
+
+    def __init__(self, most_keys: int | None = None) -> None:
+        self._most_keys = most_keys
 
     def write(self, keyed: Keyed, inputs: Sequence[InputFile], cutoff_ms: int | None, attempt: LayerAttempt, /) -> EngineResult:
         settlement = Settlement(keyed.pending_types)
         try:
-            records_in, kept = _select(inputs, settlement)
+            records_in, kept, read = _select(inputs, settlement, self._most_keys)
             check_keys(kept, keyed)
             if cutoff_ms is not None:
                 kept = [part.take((part.value_size >= 0) | (part.timestamp >= cutoff_ms)) for part in kept]
-            kept = [part for part in settlement.with_open(kept, inputs, _read_batches) if len(part)]
+            kept = [part for part in settlement.with_open(kept, read, _read_batches) if len(part)]
             check_ascending(kept)
         except Irregular:
             return PythonEngine().write(keyed, inputs, cutoff_ms, attempt)
@@ -139,26 +152,46 @@ def _unchanged(file: BatchColumns) -> _Unchanged:
     return _Unchanged(file.records.data, file.headers["base_offset"].astype(np.int64), file.starts, file.starts + size, edges)
 
 
-def _select(inputs: Sequence[InputFile], settlement: Settlement) -> tuple[int, list[Columns]]:
-    """Return the number of records, and for each input those that are the last of their key, in offset order."""
-    records_in = 0
+def _select(
+    inputs: Sequence[InputFile], settlement: Settlement, most_keys: int | None
+) -> tuple[int, list[Columns], list[InputFile]]:
+    """Return the number of records, the pieces of the inputs, and for each piece those that are the last of their key,
+    in offset order.
+    """
+    records_in = keys = 0
     seen: list[pa.Array] = []
     kept: list[Columns] = []
-    for group in neighbours(inputs):
+    read: list[InputFile] = []
+    for group in piece_groups(inputs):
         parts: list[Columns] = []
-        for file in reversed(group):
-            count, counting = settlement.add(_read_batches(file), file.from_offset)
+        for piece in reversed(group):
+            count, counting = settlement.add(_read_batches(piece), piece.from_offset)
             records_in += count
             parts.insert(0, counting)
         distinct, last = last_of_keys(parts)
         if seen and len(distinct):
             is_new = pc.invert(pc.is_in(distinct, value_set=pa.chunked_array(seen)))
             distinct, last = distinct.filter(is_new), last[is_new.to_numpy(zero_copy_only=False)]
+        keys += len(distinct)
+        if most_keys is not None and keys + settlement.held > most_keys:
+            raise TooManyKeys
         seen.append(distinct)
         last.sort()
         kept += reversed(_split(parts, last))
-    kept.reverse()
-    return records_in, kept
+        read += reversed(group)
+    return records_in, kept[::-1], read[::-1]
+
+
+def file_groups(inputs: Sequence[InputFile]) -> list[list[InputFile]]:
+    """Divide the files of a shard into groups of neighbours, the newest first. None is opened."""
+    return list(neighbours(inputs, lambda file: input_bytes(file.path), GROUP_BYTES))
+
+
+def piece_groups(inputs: Sequence[InputFile]) -> Iterator[list[InputFile]]:
+    """Do the same with pieces. A file is opened when its group is asked for."""
+    for files in file_groups(inputs):
+        found = [piece for file in files for piece in pieces(file)]
+        yield from neighbours(found, size_of, GROUP_BYTES)
 
 
 def last_of_keys(parts: Sequence[Columns]) -> tuple[pa.Array, Ints]:
@@ -173,32 +206,15 @@ def last_of_keys(parts: Sequence[Columns]) -> tuple[pa.Array, Ints]:
     return encoded.dictionary, last
 
 
-def neighbours(inputs: Sequence[InputFile]) -> Iterator[list[InputFile]]:
-    """Divide the files into groups of neighbours. The newest group comes first; in a group the oldest file does."""
-    group: list[InputFile] = []
-    size = 0
-    for file in reversed(inputs):
-        added = input_bytes(file.path)
-        if group and size + added > GROUP_BYTES:
-            yield group[::-1]
-            group, size = [], 0
-        group.append(file)
-        size += added
-    if group:
-        yield group[::-1]
+def read_piece(piece: InputFile) -> Columns:
+    """Return the columns of a piece from ``from_offset`` on. Raises Irregular."""
+    columns = read_columns(map_piece(piece), piece.begin if piece.is_dense else None, piece.to_offset)
+    return columns if piece.from_offset == 0 else columns.take(columns.offset >= piece.from_offset)
 
 
-def read_file(file: InputFile) -> Columns:
-    """Return the columns of a file from ``from_offset`` on. Raises Irregular."""
-    path = input_file(file.path)
-    columns = read_columns(map_file(path), file.begin if file.is_dense else None, file.to_offset)
-    return columns if file.from_offset == 0 else columns.take(columns.offset >= file.from_offset)
-
-
-def _read_batches(file: InputFile) -> BatchColumns:
-    """Return all records and batches of a file. Raises Irregular."""
-    path = input_file(file.path)
-    return read_batch_columns(map_file(path), file.begin if file.is_dense else None, file.to_offset, ATTRIBUTES)
+def _read_batches(piece: InputFile) -> BatchColumns:
+    """Return all records and batches of a piece. Raises Irregular."""
+    return read_batch_columns(map_piece(piece), piece.begin if piece.is_dense else None, piece.to_offset, ATTRIBUTES)
 
 
 def _split(parts: Sequence[Columns], rows: Ints) -> list[Columns]:

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.jobs import InputFile
-from coordinator_server.log.opening import input_file
 from coordinator_server.pipeline.history.commits import (
     OFFSET_COMMIT,
     Operations,
@@ -22,8 +21,9 @@ from coordinator_server.pipeline.history.commits import (
 from coordinator_server.pipeline.history.consumer_rows import name_topics
 from coordinator_server.pipeline.history.rows import UNKNOWN, LogPosition, Rows, add_rows, rows_of_batch
 from coordinator_server.pipeline.history.tables import SCHEMAS
-from coordinator_server.pipeline.input.columns import Columns, Irregular, batches_before, map_file, read_columns
-from coordinator_server.pipeline.input.files import read_batches
+from coordinator_server.pipeline.input.columns import Columns, Irregular, read_columns
+from coordinator_server.pipeline.input.files import read_windows
+from coordinator_server.pipeline.input.pieces import map_piece, pieces
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_records
@@ -43,29 +43,30 @@ def tables_of(shard: int, file: InputFile, before: int, names: TopicNames) -> It
 
     Raises DamagedLog with file and position.
     """
-    path = input_file(file.path)
-    try:
-        data = batches_before(map_file(path), file.to_offset) if file.is_open else map_file(path)
-        columns = read_columns(data, file.begin if file.is_dense else None, file.to_offset)
-    except Irregular:
-        yield from _read_records(shard, file, before, names)
-        return
-    is_wanted = (columns.offset >= file.from_offset) & (columns.offset < before)
-    chosen = columns.take(is_wanted)
-    if not len(chosen):
-        return
-    by = operations(columns)
-    by = Operations(by.found, by.which[is_wanted])
-    for piece in _pieces(chosen):
-        part = chosen.take(piece)
+    for piece in pieces(file):
         try:
-            yield len(part), _read_columns(shard, part, Operations(by.found, by.which[piece]), names)
+            columns = read_columns(map_piece(piece), piece.begin if piece.is_dense else None, piece.to_offset)
+        except Irregular:
+            yield from _read_records(shard, piece, before, names)
+            continue
+        is_wanted = (columns.offset >= file.from_offset) & (columns.offset < before)
+        chosen = columns.take(is_wanted)
+        if len(chosen):
+            by = operations(columns)
+            yield from _read_chosen(shard, file, chosen, Operations(by.found, by.which[is_wanted]), names)
+
+
+def _read_chosen(shard: int, file: InputFile, chosen: Columns, by: Operations, names: TopicNames) -> Iterator[tuple[int, Tables]]:
+    for rows in _at_once(chosen):
+        part = chosen.take(rows)
+        try:
+            yield len(part), _read_columns(shard, part, Operations(by.found, by.which[rows]), names)
         except DecodeError as error:
             raise DamagedLog(file.path, 0, f"a record that cannot be read: {error}") from error
 
 
-def _pieces(columns: Columns) -> Iterator[slice]:
-    """Divide the records into pieces that are converted at a time."""
+def _at_once(columns: Columns) -> Iterator[slice]:
+    """Divide the records into those that are converted at a time."""
     record_type = columns.data[np.minimum(columns.key_start + 1, len(columns.data) - 1)]
     is_one_by_one = (record_type != OFFSET_COMMIT) & (columns.value_size > 0)
     ends = np.cumsum(np.where(is_one_by_one, columns.value_size, 0))
@@ -99,12 +100,12 @@ def _read_columns(shard: int, columns: Columns, by: Operations, names: TopicName
 
 def _read_records(shard: int, file: InputFile, before: int, names: TopicNames) -> Iterator[tuple[int, Tables]]:
     rows, count, value_bytes = no_rows(), 0, 0
-    for data, position, header in read_batches(file):
+    for data, position, header, at in read_windows(file):
         try:
             records = [each for each in iter_records(data, position, header) if file.from_offset <= each.offset < before]
             rows_of_batch(shard, header, records, rows)
         except DecodeError as error:
-            raise DamagedLog(file.path, position, f"a record that cannot be read: {error}") from error
+            raise DamagedLog(file.path, at, f"a record that cannot be read: {error}") from error
         count += len(records)
         value_bytes += sum(len(each.value or b"") for each in records)
         if count >= ROWS_AT_ONCE or value_bytes >= VALUE_BYTES_AT_ONCE:

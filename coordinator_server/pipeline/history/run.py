@@ -2,40 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import msgspec
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from msgspec import Struct
 
 from coordinator_server.kinds import GROUPS, SHARE_STATE, TRANSACTIONS, topic_of
 from coordinator_server.log.opening import input_bytes
-from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.history.end_offset_rows import NO_ENDS, NewEnds
 from coordinator_server.pipeline.history.extract import Tables, tables_of
 from coordinator_server.pipeline.history.new_records import Gap, NewRecords
 from coordinator_server.pipeline.history.output import Output, TableFile
 from coordinator_server.pipeline.history.share_rows import share_tables
+from coordinator_server.pipeline.history.table_writer import TableWriter, write_empty
 from coordinator_server.pipeline.history.tables import END_OFFSETS, SCHEMAS
 from coordinator_server.pipeline.history.transaction_tables import transaction_tables
 from coordinator_server.pipeline.input.topic_names import TopicNames
-from coordinator_server.pipeline.locations import Url, make_parents, open_url, parse_location
 from coordinator_server.pipeline.progress import Progress
 
 SHARDS_PER_GROUP: Final = 10
-# A file is written when a table has this number of rows, or takes this number of bytes of memory.
-ROWS_PER_FILE: Final = 2_000_000
-BYTES_PER_FILE: Final = 192 << 20
-COMPRESSION: Final = "zstd"
-_PRIVATE: Final = 0o077
-_DAY: Final = "%Y-%m-%d"
 # Where a table's file without rows is, and its part of the attempt.
 _NO_DAY: Final = "shard_group=0/day=1970-01-01"
 _EMPTY_PART: Final = "empty"
@@ -76,7 +64,7 @@ def write_history(
     positions = {each.name: each.to_offset for each in found}
     if ends.to_ms:
         positions[END_OFFSETS] = ends.to_ms
-        writer = _Writer(output.number, len(tasks), str(output.attempt), shard_group=0)
+        writer = TableWriter(str(output.attempt), output.number, len(tasks), group=0)
         writer.add({END_OFFSETS: ends.rows})
         files = (*files, *writer.finish())
     if positions:
@@ -103,7 +91,7 @@ def work(task: HistoryTask) -> tuple[bytes, int]:
 
 def write_task(task: HistoryTask) -> tuple[tuple[TableFile, ...], int]:
     """Write the Parquet files of one task, in its attempt. Return them and the number of records."""
-    writer = _Writer(task.run, task.number, task.attempt, task.shards[0].number // SHARDS_PER_GROUP)
+    writer = TableWriter(task.attempt, task.run, task.number, task.shards[0].number // SHARDS_PER_GROUP)
     records = 0
     for count, tables in _tables_of(task.shards):
         records += count
@@ -127,7 +115,7 @@ def _empty_files(output: Output, written: Set[str]) -> Iterator[TableFile]:
     for name, schema in SCHEMAS.items():
         if name not in written and not output.has_table(name):
             file = TableFile(name, f"{name}/{_NO_DAY}/{output.number:06d}-empty.parquet", 0, _EMPTY_PART)
-            _write_or_say(schema.empty_table(), str(output.attempt), file)
+            write_empty(schema, str(output.attempt), file)
             yield file
 
 
@@ -139,69 +127,3 @@ def _divide(found: Sequence[NewRecords], output: Output, task_count: int) -> lis
     parts = max(1, -(-task_count // max(len(groups), 1)))
     divided = [group[part::parts] for group in groups.values() for part in range(min(parts, len(group)))]
     return [HistoryTask(number, output.number, str(output.attempt), tuple(part)) for number, part in enumerate(divided)]
-
-
-class _Writer:
-    """Collects rows and writes a file per table, shard group and day."""
-
-    def __init__(self, run: int, number: int, attempt: str, shard_group: int) -> None:
-        self._name = f"{run:06d}-{number}"
-        self._attempt = attempt
-        # Its own directory: Spark may run a task again while a worker that it has given up is still writing.
-        self._part = f"{number}-{secrets.token_hex(8)}"
-        self._files: list[TableFile] = []
-        self._waiting: dict[str, list[pa.Table]] = {name: [] for name in SCHEMAS}
-        self._group = shard_group
-
-    def add(self, tables: Tables) -> None:
-        for name, table in tables.items():
-            waiting = self._waiting[name]
-            if table.num_rows:
-                waiting.append(table)
-                rows, size = sum(each.num_rows for each in waiting), sum(each.nbytes for each in waiting)
-                if rows >= ROWS_PER_FILE or size >= BYTES_PER_FILE:
-                    self._write(name)
-
-    def finish(self) -> tuple[TableFile, ...]:
-        for name in self._waiting:
-            self._write(name)
-        return tuple(self._files)
-
-    def _write(self, name: str) -> None:
-        waiting, self._waiting[name] = self._waiting[name], []
-        if not waiting:
-            return
-        table = pa.concat_tables(waiting)
-        days = pc.floor_temporal(table["time"], unit="day")
-        for day in pc.unique(days).to_pylist():
-            rows = table.filter(pc.equal(days, pa.scalar(day, days.type)))
-            folder = f"{name}/shard_group={self._group}/day={day.strftime(_DAY)}"
-            path = f"{folder}/{self._name}-{len(self._files)}.parquet"
-            file = TableFile(name, path, rows.num_rows, self._part)
-            _write_or_say(rows, self._attempt, file)
-            self._files.append(file)
-
-
-def _write_or_say(table: pa.Table, attempt: str, file: TableFile) -> None:
-    where = parse_location(attempt)
-    try:
-        _write_file(table, where, f"{file.part}/{file.path}")
-    except OSError as error:
-        why = " ".join(str(error).split())
-        raise PipelineError(f"cannot write below {where}: {why}; nothing is added, run it again") from error
-
-
-def _write_file(rows: pa.Table, attempt: Path | Url, path: str) -> None:
-    if isinstance(attempt, Url):
-        store, target = open_url(attempt.child(path))
-        make_parents(store, target)
-        pq.write_table(rows, target, compression=COMPRESSION, filesystem=store)
-    else:
-        file = attempt / path
-        # The tables say who did what, as the log does: nobody else may read them, whatever the umask of a worker is.
-        before = os.umask(_PRIVATE)
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            pq.write_table(rows, file, compression=COMPRESSION)
-        finally:
-            os.umask(before)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -115,13 +116,14 @@ def end_chunk(replay: GroupReplay, base: bytes, batches: bytes) -> Ended:
     )
 
 
-def _compacted(batches: bytes) -> bytes:
-    """Return the batches that replay to the same state."""
-    kept = KeyedCompaction(GROUP_RECORDS)
-    for position, header in iter_batches(batches):
-        kept.add(batches, position, header)
-    plain, unchanged = kept.records(_NO_TOMBSTONES), kept.unchanged_batches(_NO_TOMBSTONES)
-    return b"".join(batch.data for batch in lay_out(plain, unchanged))
+def _compacted(data: bytes) -> bytes:
+    """Return batches that replay to the same state."""
+    compaction, batches = KeyedCompaction(GROUP_RECORDS), list(iter_batches(data))
+    for position, header in batches:
+        compaction.add(data, position, header)
+    kept = compaction.kept(_NO_TOMBSTONES)
+    items = chain.from_iterable(kept.of_batch(data, position, header) for position, header in batches)
+    return b"".join(batch.data for batch in lay_out(items))
 
 
 def packed(value: Any) -> bytes:

@@ -6,6 +6,8 @@ the server has confirmed. The offsets in a segment have no gaps; those in a laye
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -19,12 +21,14 @@ from protocol.record_batch import (
     LOG_APPEND_TIME,
     BatchHeader,
     Record,
-    iter_batches,
     iter_records,
+    iter_windows,
 )
 
 # Limit for one batch after decompression: Kafka's batches have about a megabyte, and offsets compress well.
 _MAX_EXPANDED: Final = 1 << 28
+WINDOW_BYTES: Final = 4 << 20
+"""The bytes of a file that are in memory, for readers of large logs."""
 
 
 def stands_for_lost(header: BatchHeader, layer: Layer | None) -> bool:
@@ -37,27 +41,36 @@ def read_batches(file: InputFile, start: int = 0) -> Iterator[tuple[bytes, int, 
 
     With ``start``, the position of a batch, those from there on; the bytes and the positions begin there.
     """
+    for data, position, header, _ in read_windows(file, start, window=sys.maxsize):
+        yield data, position, header
+
+
+def read_windows(file: InputFile, start: int = 0, window: int = WINDOW_BYTES) -> Iterator[tuple[bytes, int, BatchHeader, int]]:
+    """Do the same with some of the bytes in memory: (bytes, position in them, header, position in the file).
+
+    They are ``window`` bytes; more if a batch is larger.
+    """
+    expected, is_dense = file.begin, file.is_dense and not start
     with input_file(file.path).open("rb") as opened:
-        opened.seek(start)
-        data = opened.read()
-    expected = file.begin
-    position = 0
-    is_dense = file.is_dense and not start
-    try:
-        for position, header in iter_batches(data):
-            if header.base_offset < expected or (is_dense and header.base_offset > expected):
-                raise DamagedLog(
-                    file.path, start + position, f"the batch starts at offset {header.base_offset}, not at {expected}"
-                )
-            expected, is_dense = header.next_offset, file.is_dense
-            yield data, position, header
-            position += header.size
-            if file.is_open and expected >= file.to_offset:
-                break
-    except DecodeError as error:
-        raise DamagedLog(file.path, start + (position if error.position is None else error.position), error.reason) from error
+        end = os.fstat(opened.fileno()).st_size if file.end < 0 else file.end
+
+        def pread(size: int, position: int) -> bytes:
+            opened.seek(position)
+            return opened.read(min(size, end - position))
+
+        try:
+            for data, position, header, at in iter_windows(pread, window, file.start + start):
+                if header.base_offset < expected or (is_dense and header.base_offset > expected):
+                    why = f"the batch starts at offset {header.base_offset}, not at {expected}"
+                    raise DamagedLog(file.path, at, why)
+                expected, is_dense = header.next_offset, file.is_dense
+                yield data, position, header, at
+                if file.is_open and expected >= file.to_offset:
+                    return
+        except DecodeError as error:
+            raise DamagedLog(file.path, error.position or 0, error.reason) from error
     if expected > file.to_offset or (is_dense and expected < file.to_offset):
-        raise DamagedLog(file.path, start + len(data), f"the file ends at offset {expected}, not at {file.to_offset}")
+        raise DamagedLog(file.path, end, f"the file ends at offset {expected}, not at {file.to_offset}")
 
 
 def batches_before(files: Iterable[InputFile], upto: int) -> Iterator[tuple[bytes, int, BatchHeader]]:

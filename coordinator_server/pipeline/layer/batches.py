@@ -6,10 +6,9 @@ and base timestamp. Batches that compaction keeps unchanged come between them, i
 
 from __future__ import annotations
 
-from bisect import bisect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from protocol.batch_builder import BatchBuilder
 from protocol.record_batch import Record
@@ -33,18 +32,17 @@ class LayerBatch(NamedTuple):
     data: bytes
 
 
-def lay_out(records: Iterable[LayerRecord], unchanged: Sequence[LayerBatch]) -> Iterator[LayerBatch]:
-    """Return the batches of a layer in offset order: the records, cut into batches, and the unchanged batches between them.
+def lay_out(items: Iterable[LayerRecord | LayerBatch]) -> Iterator[LayerBatch]:
+    """Return the batches of a layer: the records, cut into batches, and the unchanged batches between them.
 
-    Both arguments are in offset order.
+    All items are in offset order.
     """
-    bases = [batch.base_offset for batch in unchanged]
-    done = 0
-    for before, run in groupby(records, key=lambda item: bisect(bases, item.record.offset)):
-        yield from unchanged[done:before]
-        done = before
-        yield from (LayerBatch(batch[0].record.offset, encode_batch(batch)) for batch in cut(run))
-    yield from unchanged[done:]
+    for is_batch, run in groupby(items, key=lambda item: isinstance(item, LayerBatch)):
+        if is_batch:
+            yield from cast(Iterator[LayerBatch], run)
+        else:
+            for batch in cut(cast(Iterator[LayerRecord], run)):
+                yield LayerBatch(batch[0].record.offset, encode_batch(batch))
 
 
 def cut(records: Iterable[LayerRecord]) -> Iterator[list[LayerRecord]]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from io import BytesIO
-from tempfile import TemporaryFile
+from tempfile import SpooledTemporaryFile, TemporaryFile
 from typing import Final
 
 from crc32c import crc32c
@@ -41,7 +42,11 @@ from protocol.record_batch import (
 )
 
 # The state of one record takes about 600 bytes of memory.
-RECORDS_AT_ONCE: Final = 300_000
+RECORDS_AT_ONCE: Final = 50_000
+# Each part is a file, and a few hundred records that wait for it.
+MOST_PARTS: Final = 256
+# Records beside the state are in a temporary file, but for the first ones.
+REST_BYTES: Final = 8 << 20
 
 
 Read = Callable[[Layer], Iterable[tuple[bytes, BatchHeader]]]
@@ -58,7 +63,7 @@ def add_checkpoint(attempt: LayerAttempt, records: int = 0, read: Read = read_al
     ``records`` is their number: more than RECORDS_AT_ONCE are done in parts. ``read`` may leave out markers that a later one of
     their producer follows. Raises GateClosed if the checkpoint differs from the records.
     """
-    parts = -(-records // RECORDS_AT_ONCE)
+    parts = min(-(-records // RECORDS_AT_ONCE), MOST_PARTS)
     try:
         _add_in_parts(attempt, parts, read) if parts > 1 else _add_whole(attempt, read)
     except DecodeError as error:
@@ -68,9 +73,10 @@ def add_checkpoint(attempt: LayerAttempt, records: int = 0, read: Read = read_al
 
 
 def _add_whole(attempt: LayerAttempt, read: Read) -> None:
-    rest = Rest(BytesIO())
-    store = _replayed(read(attempt.preview()), rest)
-    attempt.add_checkpoint(in_order(_blocks(store)), rest.batches())
+    with _rest_file(attempt) as file:
+        rest = Rest(file)
+        store = _replayed(read(attempt.preview()), rest)
+        attempt.add_checkpoint(in_order(_blocks(store)), rest.batches())
     found = attempt.open_checkpoint()
     if set(found.keys()) != set(store.by_group):
         raise _differs(attempt, "groups")
@@ -85,14 +91,33 @@ def _add_in_parts(attempt: LayerAttempt, count: int, read: Read) -> None:
     Parts are ranges of the hash of group ids, the order of the index.
     """
     with contextlib.ExitStack() as stack:
-        *files, other = [stack.enter_context(TemporaryFile(dir=attempt.path)) for _ in range(count + 1)]
-        parts, rest = [Spool(file) for file in files], Rest(other)
+        parts = [Spool(stack.enter_context(TemporaryFile(dir=attempt.path))) for _ in range(count)]
+        rest = Rest(stack.enter_context(_rest_file(attempt)))
         _split(read(attempt.preview()), parts, rest)
-        ids: list[str] = []
+        ids = _Ids()
         attempt.add_checkpoint(_proven_blocks(attempt, parts, ids), rest.batches())
-        if list(attempt.open_checkpoint().keys()) != ids:
+        found = _Ids()
+        for key in attempt.open_checkpoint().keys():  # noqa: SIM118 - it is no dict
+            found.add(key)
+        if found.digest() != ids.digest():
             raise _differs(attempt, "groups")
         attempt.verify_checkpoint()
+
+
+def _rest_file(attempt: LayerAttempt) -> SpooledTemporaryFile[bytes]:
+    return SpooledTemporaryFile(REST_BYTES, dir=str(attempt.path))
+
+
+class _Ids:
+    """Group ids in order, of which memory holds a hash."""
+
+    def __init__(self) -> None:
+        self._hash = sha256()
+        self.digest = self._hash.digest
+
+    def add(self, group_id: str) -> None:
+        encoded = group_id.encode()
+        self._hash.update(len(encoded).to_bytes(4) + encoded)
 
 
 def _split(batches: Iterable[tuple[bytes, BatchHeader]], parts: Sequence[Spool], rest: Rest) -> None:
@@ -109,14 +134,14 @@ def _split(batches: Iterable[tuple[bytes, BatchHeader]], parts: Sequence[Spool],
                 rest.add(found)
 
 
-def _proven_blocks(attempt: LayerAttempt, parts: Iterable[Spool], ids: list[str]) -> Iterator[Block]:
-    """Return the blocks of all parts, each compared with its records. Their group ids are appended to ``ids``."""
+def _proven_blocks(attempt: LayerAttempt, parts: Iterable[Spool], ids: _Ids) -> Iterator[Block]:
+    """Return the blocks of all parts, each compared with its records. Their group ids are added to ``ids``."""
     for part in parts:
         store = _replayed(((batch, read_header(batch)) for batch in part.batches()), Rest(BytesIO()))
         for block in in_order(_blocks(store)):
             if dict(decode_offsets(block.data)) != store.by_group[block.key].single():
                 raise _differs(attempt, f"offsets of group {block.key!r}")
-            ids.append(block.key)
+            ids.add(block.key)
             yield block
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import IO, Final
 
-from coordinator_server.pipeline.layer.batches import MAX_RECORDS, LayerBatch, LayerRecord, cut, encode_batch
+from coordinator_server.pipeline.layer.batches import MAX_BYTES, MAX_RECORDS, LayerBatch, LayerRecord, cut, encode_batch
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.coordinator_records import LEGACY_OFFSET_COMMIT_TYPE, OFFSET_COMMIT_TYPE
 from protocol.record_batch import HEADER_SIZE, LENGTH_END, NO_PRODUCER_ID, BatchHeader, iter_records
@@ -42,12 +42,15 @@ class Spool:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._pending: list[LayerRecord] = []
+        self._pending_bytes = 0
 
     def add(self, record: LayerRecord) -> None:
         self._pending.append(record)
-        if len(self._pending) > 2 * MAX_RECORDS:
+        self._pending_bytes += len(record.record.key or b"") + len(record.record.value or b"")
+        if len(self._pending) > 2 * MAX_RECORDS or self._pending_bytes > 2 * MAX_BYTES:
             # The last batch may get more records.
             *whole, self._pending = cut(self._pending)
+            self._pending_bytes = 0
             self._file.writelines(map(encode_batch, whole))
 
     def add_unchanged(self, batch: bytes) -> None:

@@ -11,7 +11,7 @@ Spark retries tasks, and may run one twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from contextlib import suppress
 from functools import partial
 from itertools import chain
@@ -73,6 +73,22 @@ def collect_results(context: SparkContext, rows: DataFrame, report: Callable[[],
     return [bytes(row["result"]) for row in found]
 
 
+def run_at_once(spark: SparkSession, jobs: Sequence[Callable[[], T]]) -> Iterator[T]:
+    """Run jobs of Spark, as many at a time as there are cores, and return their results as they come.
+
+    A job may have steps of one task, during which the others use the other cores. Raises what a job raises, and ends the rest.
+    """
+    with ThreadPoolExecutor(max(1, spark.sparkContext.defaultParallelism)) as pool:
+        running = [pool.submit(job) for job in jobs]
+        try:
+            for done in as_completed(running):
+                yield done.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            _cancel(spark.sparkContext)
+            raise
+
+
 def result_row(work: Callable[[], bytes]) -> pa.RecordBatch:
     """Return a row of SCHEMA with the result of ``work`` or its error. Raising would make Spark try again and hide the reason."""
     result, error, is_damage = None, None, False
@@ -82,6 +98,12 @@ def result_row(work: Callable[[], bytes]) -> pa.RecordBatch:
         error, is_damage = str(failure), isinstance(failure, DamagedLog | GateClosed)
     columns = [pa.array([result], pa.binary()), pa.array([error], pa.string()), pa.array([is_damage], pa.bool_())]
     return pa.RecordBatch.from_arrays(columns, ["result", "error", "is_damage"])
+
+
+def _cancel(context: SparkContext) -> None:
+    # A JVM that has died cannot, and that must not take the place of the interruption.
+    with suppress(Py4JError, OSError):
+        context.cancelAllJobs()
 
 
 def _task(
@@ -110,9 +132,7 @@ def _collect(context: SparkContext, rows: DataFrame, report: Callable[[], None])
             while wait([collecting], POLL_S).not_done:
                 report()
         except BaseException:
-            # A JVM that has died cannot, and that must not take the place of the interruption.
-            with suppress(Py4JError, OSError):
-                context.cancelAllJobs()
+            _cancel(context)
             raise
     report()
     try:

@@ -62,14 +62,14 @@ def engines() -> Iterator[tuple[str, Callable[[ShardPlan], Engine]]]:
     """The vectorised engine, and the one that writes what a shuffle found, which is a dict here."""
     np = pytest.importorskip("numpy", reason="the spark extra is not installed: make test brings it")
     from coordinator_server.pipeline.compact.shuffle import ShuffledEngine, last_offsets
-    from coordinator_server.pipeline.compact.vector_engine import VectorEngine, neighbours
+    from coordinator_server.pipeline.compact.vector_engine import VectorEngine, file_groups
 
     def shuffled(plan: ShardPlan) -> Engine:
         keyed = RULES[plan.shard.rpartition("-")[0]].compaction
         last: dict[bytes | None, int] = {}
         if not isinstance(keyed, Keyed):
             return ShuffledEngine(iter(()))
-        for group in neighbours(compacted_input(Path(plan.directory), plan.to_offset)[1]):
+        for group in file_groups(compacted_input(Path(plan.directory), plan.to_offset)[1]):
             for batch in last_offsets(group, keyed):
                 for key, offset in zip(batch["key"].to_pylist(), batch["offset"].to_pylist(), strict=True):
                     last[key] = max(offset, last.get(key, -1))

@@ -12,6 +12,7 @@ which is the one that this server writes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from heapq import merge
 from pathlib import Path
 from struct import Struct as Layout
 from typing import Final
@@ -165,7 +166,11 @@ def _batches(shard: KafkaShard) -> Iterator[LayerBatch]:
     """Return the batches of the layer, in offset order."""
     records = sorted(shard.latest.values(), key=lambda record: record.offset)
     unchanged = sorted(batch for transaction in shard.open.values() for batch in transaction.batches)
-    return lay_out((LayerRecord(record, 0) for record in records), unchanged)
+    return lay_out(merge(unchanged, (LayerRecord(record, 0) for record in records), key=_offset_of))
+
+
+def _offset_of(item: LayerRecord | LayerBatch) -> int:
+    return item.base_offset if isinstance(item, LayerBatch) else item.record.offset
 
 
 def _digest(storage: Storage, path: Path) -> RecordDigest:

@@ -6,6 +6,7 @@ import pytest
 
 from coordinator_server.pipeline.compact.keyed import KeyedCompaction
 from coordinator_server.pipeline.compact.supported import Unsupported
+from coordinator_server.pipeline.layer.batches import LayerRecord
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 from protocol.record_batch import iter_batches
 from tests.support.kafka_partition import COMMIT, marker, of_transaction, plain
@@ -16,9 +17,11 @@ PAIRS = [(offset_key("group", "orders", partition), offset_value(5)) for partiti
 
 def added(data: bytes, from_offset: int) -> tuple[int, list[int]]:
     """How many records count, and the offsets of those that are kept."""
-    compaction = KeyedCompaction(GROUP_RECORDS)
-    count = sum(compaction.add(data, position, header, from_offset) for position, header in iter_batches(data))
-    return count, [kept.record.offset for kept in compaction.records(None)]
+    compaction, batches = KeyedCompaction(GROUP_RECORDS), list(iter_batches(data))
+    count = sum(compaction.add(data, position, header, from_offset) for position, header in batches)
+    kept = compaction.kept(None)
+    items = [item for position, header in batches for item in kept.of_batch(data, position, header, from_offset)]
+    return count, [item.record.offset for item in items if isinstance(item, LayerRecord)]
 
 
 @pytest.mark.parametrize(("from_offset", "kept"), [(0, [0, 1, 2]), (1, [1, 2]), (2, [2]), (3, []), (4, [])])

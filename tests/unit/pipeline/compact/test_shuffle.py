@@ -14,8 +14,9 @@ from coordinator_server.log.layers.layer import open_layer
 from coordinator_server.pipeline.compact import vector_engine
 from coordinator_server.pipeline.compact.engine import Engine, PythonEngine, ShardResult, compact_shard
 from coordinator_server.pipeline.compact.shuffle import ShuffledEngine, last_offsets
-from coordinator_server.pipeline.compact.vector_engine import neighbours
+from coordinator_server.pipeline.compact.vector_engine import file_groups
 from coordinator_server.pipeline.errors import GateClosed
+from coordinator_server.pipeline.input import pieces
 from coordinator_server.pipeline.input.columns import Columns, Ints
 from coordinator_server.pipeline.rules import GROUP_RECORDS
 from protocol.batch_builder import BatchBuilder
@@ -32,7 +33,7 @@ def shuffled(shard_dir: Path, seed: int = 0) -> Iterator[Ints]:
     plan = plan_shard(shard_dir)
     assert plan is not None
     last: dict[bytes | None, int] = {}
-    for group in neighbours(compacted_input(shard_dir, plan.to_offset)[1]):
+    for group in file_groups(compacted_input(shard_dir, plan.to_offset)[1]):
         for batch in last_offsets(group, GROUP_RECORDS):
             for key, offset in zip(batch["key"].to_pylist(), batch["offset"].to_pylist(), strict=True):
                 last[key] = max(offset, last.get(key, -1))
@@ -61,6 +62,7 @@ def same_layers(one: Path, other: Path) -> bool:
 def test_the_bytes_of_the_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, group_bytes: int) -> None:
     """From segments, and again from the layer and what came after it, with a cutoff that some tombstones are behind."""
     monkeypatch.setattr(vector_engine, "GROUP_BYTES", group_bytes)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", group_bytes // 4)
     results = []
     for name in ("shuffled", "reference"):
         shard = tmp_path / name / SHARD

@@ -61,7 +61,8 @@ def test_the_offsets_of_a_batch_fit_its_deltas(last: int, expected: int) -> None
 def test_unchanged_batches_are_where_they_were() -> None:
     """Between the records, which are cut there; before all and after all."""
     unchanged = [LayerBatch(base, encode_batch([record(base)])) for base in (0, 5, 6, 9)]
-    found = list(lay_out([record(offset) for offset in (1, 2, 7, 8)], unchanged))
+    zero, five, six, nine = unchanged
+    found = list(lay_out([zero, record(1), record(2), five, six, record(7), record(8), nine]))
 
     assert [batch.base_offset for batch in found] == [0, 1, 5, 6, 7, 9]
     assert [batch for batch in found if batch in unchanged] == unchanged
