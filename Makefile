@@ -137,8 +137,8 @@ golden: with-dev ## write the bytes that tests compare with, by Kafka's own clas
 kafkalog: with-dev ## write the log that the import tests read, by a real broker (Java and Maven)
 	@$(BIN)/python -m tests.support.kafka_log
 
-bench: with-dev ## requests per second beside a server that does nothing; ARGS='--kafka' adds a real broker
-	@$(BIN)/python -m bench.serve $(ARGS)
+bench: with-dev ## requests per second beside a server that does nothing; ARGS='--kafka' adds a real broker, ARGS=--scale is how costs grow with groups
+	@$(BIN)/python -m bench.$(if $(filter --scale,$(ARGS)),scale,serve) $(filter-out --scale,$(ARGS))
 
 fuzz: with-dev ## two million inputs, guided by coverage, for every decoder; ARGS='-runs=100000' for a different number
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/fuzz.lock

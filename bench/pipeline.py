@@ -5,7 +5,9 @@ and a plain Spark DataFrame beside them.
                              [--without dataframe]
     python -m bench.pipeline --keys 5000000                           # every record of another key
     python -m bench.pipeline --records 1000000 --keys 1000000 --shards 1 --task-bytes 100000000
-                                                                      # a shard that is too large for one task
+                                                                      # a shard with too many keys for one task
+    python -m bench.pipeline --records 1000000 --keys 50000 --times 1,2,4 --rounds 1 --without dataframe
+                                                                      # how time and memory grow
 
 The log is made from a seed in a scratch directory: commits of ten partitions by groups of unequal size, each with metadata so
 that a record has about VALUE-BYTES bytes, provenance on the first record of each. Every round compacts (and turns into history)
@@ -13,6 +15,8 @@ the same log anew. Told are the best time, the median, the processor time of the
 the steadier figure), and the largest memory of a process: the JVM's resident size, and of Python what is its own (anonymous) and
 what it has mapped of files. The DataFrame way is what one would write first: parse in mapInArrow, a window over shard and key,
 keep the newest; it writes Parquet, not a log, and proves nothing.
+
+With ``--times``, logs of so many times the records and keys follow each other, and a table has the exponents: 1 is linear.
 """
 
 from __future__ import annotations
@@ -39,6 +43,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - its name everywhere
 
+from bench.slopes import cells, width
 from bench.targets import BUILD
 from coordinator_server.machine.provenance import operation_headers, request_origin
 from coordinator_server.offsets.attribution import speaking_for
@@ -66,26 +71,46 @@ _KEY: Final = struct.Struct(">i")
 
 def main() -> None:
     options = _options()
+    found: dict[str, list[Round]] = {}
+    for times in options.times:
+        for name, best in _at(times, options):
+            found.setdefault(name, []).append(best)
+    if len(options.times) == 1:
+        return
+    sizes = [times * options.records for times in options.times]
+    print(f"\n{', '.join(f'{each:,}' for each in sizes)} records; ^1 is linear")
+    print(f"{'':24}" + "  ".join(f"{head:>{width(sizes)}}" for head in ("processor, s", "MB: Python own", "MB: JVM")))
+    for name, rounds in found.items():
+        own, java = ([each.peaks[kind] / 1e6 for each in rounds] for kind in ("own", "java"))
+        columns = (cells(sizes, [each.cpu_s for each in rounds], ".1f"), cells(sizes, own, ".0f"), cells(sizes, java, ".0f"))
+        print(f"{name:24}" + "  ".join(columns))
+
+
+def _at(times: int, options: argparse.Namespace) -> Iterator[tuple[str, Round]]:
+    """Measure the jobs on a log that is so many times as large. Print the figures, and return the best round of each."""
     parent = options.scratch or BUILD
     parent.mkdir(parents=True, exist_ok=True)
+    size = argparse.Namespace(**vars(options) | {"records": times * options.records, "keys": times * options.keys})
     with tempfile.TemporaryDirectory(prefix="pipeline-", dir=parent) as scratch:
         data = Path(scratch, "data")
         started = time.perf_counter()
-        size = make_log(data, options)
+        written = make_log(data, size)
         print(
-            f"{options.records:,} records of {options.keys:,} keys in {options.shards} shards, {size / 1e9:.2f} GB"
+            f"{size.records:,} records of {size.keys:,} keys in {options.shards} shards, {written / 1e9:.2f} GB"
             f" (made in {time.perf_counter() - started:.0f} s)\n"
         )
         print(f"{'':24}   best s  median s   cpu s    records/s   MB: JVM  Python own  Python mapped")
-        for name, rounds in _measure(data, Path(scratch), options):
+        for name, rounds in _measure(data, Path(scratch), size):
             best = min(rounds, key=lambda each: each.seconds)
             median = statistics.median(each.seconds for each in rounds)
-            peaks = [max(each.peaks[kind] for each in rounds) / 1e6 for kind in KINDS]
+            best.peaks = {kind: max(each.peaks[kind] for each in rounds) for kind in KINDS}
+            peaks = [best.peaks[kind] / 1e6 for kind in KINDS]
             print(
-                f"{name:24} {best.seconds:8.2f}  {median:8.2f} {best.cpu_s:7.1f} {options.records / best.seconds:12,.0f}"
+                f"{name:24} {best.seconds:8.2f}  {median:8.2f} {best.cpu_s:7.1f} {size.records / best.seconds:12,.0f}"
                 f" {peaks[0]:10,.0f} {peaks[1]:10,.0f} {peaks[2]:10,.0f}",
                 flush=True,
             )
+            yield name, best
 
 
 class Round:
@@ -266,6 +291,13 @@ def _options() -> Any:
     )
     parser.add_argument("--records", type=int, default=5_000_000, metavar="N")
     parser.add_argument("--keys", type=int, default=200_000, metavar="N")
+    parser.add_argument(
+        "--times",
+        type=lambda text: [int(each) for each in text.split(",")],
+        default=[1],
+        metavar="N,N",
+        help="of records and keys: several logs, and how figures grow",
+    )
     parser.add_argument("--value-bytes", type=int, default=380, metavar="N", help="of a record's value (default 380)")
     parser.add_argument("--shards", type=int, default=50, metavar="N")
     parser.add_argument("--master", default="local[*]", metavar="URL")

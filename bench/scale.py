@@ -1,10 +1,13 @@
-"""What a server with very many groups does, and for how long that keeps it from everybody else.
+"""What a server with very many groups does, how that grows with their number, and how long it keeps the server from everybody else.
 
-    python -m bench.scale [--groups 100000] [--offsets 20] [--members 20000] [--ours 'WORDS'] [--only digest]
+    python -m bench.scale [--groups 5000,10000,20000] [--offsets 20] [--members 1000,2000,4000] [--ours 'WORDS'] [--only digest]
+    make bench ARGS=--scale
+    python -m bench.scale --groups 1000000 --members 100000 --only list      # one size: no slopes
 
 One loop. Groups with committed offsets, and members of consumer and of classic groups, ten in each. A process beside asks
-something small every two milliseconds; its longest wait is that of any other client. For each thing that is done: the time until
-it is done, the processor time of the loop, the longest wait, and the resident memory afterwards.
+something small every two milliseconds; its longest wait is that of any other client. For each thing that is done: the processor
+time of the loop, the longest wait, and the resident memory afterwards, at each size; and the exponents with which time and memory
+(without that of an empty server) grow. 1 is linear. Figures of each size are printed to stderr as they come.
 
 The last three are what a program cannot ask for: all sessions end at once after a start, because no member sends a heartbeat; a
 pass over all offsets finds none that has expired, and one finds that all have.
@@ -15,11 +18,13 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from bench.bystander import bystander
+from bench.slopes import cells, width
 from bench.targets import Daemon, this_server
 from protocol.fields import Message
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
@@ -44,28 +49,41 @@ ASK_EVERY_S: Final = 0.002
 DESCRIBED_AT_ONCE: Final = 10_000
 SESSION_MS: Final = 1_800_000
 SHORT_SESSION_MS: Final = 10_000
-CHECK_MS: Final = 10_000
+CHECK_MS: Final = 4_000
 MINUTE_MS: Final = 60_000
 WITHIN_S: Final = 600
+EMPTY: Final = "an empty server"
+# Below these, a figure is noise: it gets no exponent.
+LEAST_S: Final = 0.02
+LEAST_MS: Final = 5.0
+LEAST_MB: Final = 2.0
+
+
+class Size(NamedTuple):
+    """Groups with offsets, and members, half of them of classic groups."""
+
+    groups: int
+    members: int
 
 
 class Scale:
     """A server, and what it is asked to do."""
 
-    def __init__(self, server: Daemon, options: argparse.Namespace) -> None:
+    def __init__(self, server: Daemon, size: Size, offsets: int) -> None:
         self._server = server
-        self._options = options
+        self._size = size
+        self._offsets = offsets
 
     # What fills it
 
     def commit(self) -> str:
-        rows = [OffsetCommitRequestPartition(index, 7) for index in range(self._options.offsets)]
+        rows = [OffsetCommitRequestPartition(index, 7) for index in range(self._offsets)]
         topics = [OffsetCommitRequestTopic(TOPIC, partitions=rows)]
         self._send((OffsetCommitRequest(group_id, topics=topics) for group_id in self._readers()), 8)
-        return f"{self._options.groups} groups with {self._options.offsets} offsets"
+        return f"{self._size.groups} groups with {self._offsets} offsets"
 
     def join_consumer_groups(self) -> str:
-        half = self._options.members // 2
+        half = self._size.members // 2
         self._send(
             (
                 ConsumerGroupHeartbeatRequest(
@@ -84,7 +102,7 @@ class Scale:
 
     def join_classic_groups(self) -> str:
         """Members of some groups at a time join at once, each over a connection of its own."""
-        half = self._options.members // 2
+        half = self._size.members // 2
         protocols = [JoinGroupRequestProtocol("range", b"subscription")]
         clients = [Client(self._server.address, timeout_s=WITHIN_S) for _ in range(JOIN_AT_ONCE)]
         for start in range(0, half, JOIN_AT_ONCE):
@@ -169,7 +187,7 @@ class Scale:
     def await_sessions(self) -> str:
         """All sessions of consumer groups end at once."""
         expired = 0
-        while expired < self._options.members // 2:
+        while expired < self._size.members // 2:
             time.sleep(1)
             answer = json.loads(ask_line(self._server.data_dir, {"op": "metrics"}, WITHIN_S))
             [[expired]] = answer["metrics"][0]["samples"]["sessions_expired"]
@@ -189,11 +207,11 @@ class Scale:
         return "no groups with offsets are left"
 
     def _readers(self) -> Iterator[str]:
-        return (f"readers-{number:06d}" for number in range(self._options.groups))
+        return (f"readers-{number:06d}" for number in range(self._size.groups))
 
     def _firsts(self) -> range:
         """The number of the first member of each group."""
-        return range(0, self._options.members // 2, MEMBERS_PER_GROUP)
+        return range(0, self._size.members // 2, MEMBERS_PER_GROUP)
 
     def _send(self, requests: Iterator[Message], version: int) -> None:
         with Client(self._server.address, timeout_s=WITHIN_S) as client:
@@ -219,10 +237,42 @@ def _group(kind: str, member: int) -> str:
     return f"{kind}-{member // MEMBERS_PER_GROUP:06d}"
 
 
+class Measured(NamedTuple):
+    """What one thing took: seconds by the clock and of the loop's processor, the longest wait of others (ms; -1 while the server
+    was away), and resident memory afterwards, MB.
+    """
+
+    seconds: float
+    loop_s: float
+    wait_ms: float
+    memory_mb: float
+    said: str
+
+
 def main() -> None:
     options = _options()
-    words = shlex.split(options.ours)
-    with this_server(words) as server:
+    members = options.members or [max(2 * MEMBERS_PER_GROUP, count // 5) for count in options.groups]
+    if len(members) != len(options.groups):
+        raise SystemExit("as many --members as --groups")
+    sizes = [Size(groups, count) for groups, count in zip(options.groups, members, strict=True)]
+    found = [_measure_at(size, options) for size in sizes]
+    groups = [size.groups for size in sizes]
+    of_size = "; ".join(f"{size.groups:,} groups and {size.members:,} members" for size in sizes)
+    print(f"{options.offsets} offsets in each group; {of_size}. ^1 is linear")
+    print(f"{'':26}" + "  ".join(f"{head:>{width(groups)}}" for head in ("s of the loop", "longest wait, ms", "MB")))
+    empty_mb = [each[EMPTY].memory_mb for each in found]
+    for name in found[0]:
+        rows = [each[name] for each in found]
+        columns = (
+            cells(groups, [row.loop_s for row in rows], ".2f", LEAST_S),
+            cells(groups, [row.wait_ms for row in rows], ".0f", LEAST_MS),
+            cells(groups, [row.memory_mb for row in rows], ".0f", LEAST_MB, empty_mb),
+        )
+        print(f"{name:26}" + "  ".join(columns))
+
+
+def _measure_at(size: Size, options: argparse.Namespace) -> dict[str, Measured]:
+    with this_server(shlex.split(options.ours)) as server:
         server.stop()
         server.overrides |= {
             "topics": f"{TOPIC}:{options.offsets}",
@@ -232,29 +282,47 @@ def main() -> None:
             "group.consumer.session.timeout.ms": SESSION_MS,
         }
         server.start()
-        scale = Scale(server, options)
+        scale = Scale(server, size, options.offsets)
+        found = {EMPTY: Measured(0, 0, -1, _memory_mb(server), "")}
+
+        def note(name: str, measured: Measured) -> None:
+            found[name] = measured
+            print(
+                f"{size.groups:9,} {name:26}{measured.seconds:8.2f} s   loop {measured.loop_s:7.2f} s   longest wait"
+                f" {measured.wait_ms:7.1f} ms   {measured.memory_mb:6.0f} MB   {measured.said}",
+                file=sys.stderr,
+                flush=True,
+            )
+
         for fill in (scale.commit, scale.join_consumer_groups, scale.join_classic_groups):
-            _measure(_name(fill), fill, server)
+            note(_name(fill), _measure(fill, server))
         for ask in (
             scale.list_groups, scale.describe_groups, scale.describe_consumer_groups, scale.fetch_all, scale.scrape, scale.status,
             scale.groups, scale.digest, scale.digest_of_groups, scale.backup, scale.compact,
         ):  # fmt: skip
-            if not options.only or any(each in _name(ask) for each in options.only):
-                _measure(_name(ask), ask, server)
-        _restart("start", {}, server)
-        _restart(
-            "start for sessions",
-            {"group.consumer.min.session.timeout.ms": SHORT_SESSION_MS, "group.consumer.session.timeout.ms": SHORT_SESSION_MS},
-            server,
-        )
-        _measure("sessions end", scale.await_sessions, server)
-        _restart("start for checks", {"offsets.retention.check.interval.ms": CHECK_MS}, server)
-        _measure("nothing expires", scale.await_check, server)
-        _restart("start for expiry", {"offsets.retention.minutes": 1}, server)
-        _measure("all expires", scale.await_expiry, server)
+            if _is_wanted(_name(ask), options):
+                note(_name(ask), _measure(ask, server))
+        short = {
+            "group.consumer.min.session.timeout.ms": SHORT_SESSION_MS,
+            "group.consumer.session.timeout.ms": SHORT_SESSION_MS,
+        }
+        note("start", _restart({}, server))
+        for name, overrides, wait in (
+            ("sessions end", short, scale.await_sessions),
+            ("nothing expires", {"offsets.retention.check.interval.ms": CHECK_MS}, scale.await_check),
+            ("all expires", {"offsets.retention.minutes": 1}, scale.await_expiry),
+        ):
+            if _is_wanted(name, options):
+                _restart(overrides, server)
+                note(name, _measure(wait, server))
+    return found
 
 
-def _measure(name: str, work: Callable[[], str], server: Daemon) -> None:
+def _is_wanted(name: str, options: argparse.Namespace) -> bool:
+    return not options.only or any(each in name for each in options.only)
+
+
+def _measure(work: Callable[[], str], server: Daemon) -> Measured:
     with bystander(server.address, ASK_EVERY_S) as longest:
         time.sleep(0.2)
         before, began = cpu_s(server.pid), time.monotonic()
@@ -262,23 +330,17 @@ def _measure(name: str, work: Callable[[], str], server: Daemon) -> None:
         seconds, used = time.monotonic() - began, cpu_s(server.pid) - before
         time.sleep(0.2)
         wait_ms = longest()
-    print(
-        f"{name:26}{seconds:8.2f} s   loop {used:7.2f} s   longest wait {wait_ms:7.1f} ms   {_memory_mb(server):6.0f} MB   {said}",
-        flush=True,
-    )
+    return Measured(seconds, used, wait_ms, _memory_mb(server), said)
 
 
-def _restart(name: str, overrides: Mapping[str, object], server: Daemon) -> None:
+def _restart(overrides: Mapping[str, object], server: Daemon) -> Measured:
     began = time.monotonic()
     server.stop(within_s=120)
     stopped = time.monotonic()
     server.overrides |= overrides
     server.start()
     seconds, used = time.monotonic() - stopped, cpu_s(server.pid)
-    print(
-        f"{name:26}{seconds:8.2f} s   loop {used:7.2f} s   stop {stopped - began:15.2f} s    {_memory_mb(server):6.0f} MB",
-        flush=True,
-    )
+    return Measured(seconds, used, -1, _memory_mb(server), f"stopped in {stopped - began:.2f} s")
 
 
 def _name(function: Callable[..., str]) -> str:
@@ -289,13 +351,21 @@ def _memory_mb(server: Daemon) -> float:
     return kilobytes(status(server.pid)["VmRSS"]) / 1024
 
 
+def _numbers(text: str) -> list[int]:
+    return [int(each) for each in text.split(",")]
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench.scale", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--groups", type=int, default=100_000, metavar="N", help="with offsets (%(default)s)")
+    parser.add_argument(
+        "--groups", type=_numbers, default=[5_000, 10_000, 20_000], metavar="N,N,N", help="with offsets, at each size"
+    )
     parser.add_argument("--offsets", type=int, default=20, metavar="N", help="of each (%(default)s)")
-    parser.add_argument("--members", type=int, default=20_000, metavar="N", help="half of them of classic groups (%(default)s)")
+    parser.add_argument(
+        "--members", type=_numbers, metavar="N,N,N", help="half of them of classic groups (a fifth of the groups)"
+    )
     parser.add_argument("--ours", default="", metavar="WORDS", help="this server, started so")
     parser.add_argument("--only", action="append", metavar="WORD", help="of what it is asked for; may be repeated")
     return parser.parse_args()
