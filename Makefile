@@ -45,6 +45,8 @@ pipeline: with-spark ## compact, query and verify the log in DATA_DIR with Spark
 	@exec $(BIN)/coordinator-server pipeline compact history verify --every $(EVERY) --data-dir $(DATA_DIR) --out $(HISTORY) --min-bytes 1 $(ARGS)
 
 test: with-dev ## the whole test suite, in several processes; ARGS='tests/unit -k log' selects tests, ARGS='-n0 -s …' runs in one process
+	@# One process compiles all tests: several that begin at the same time would each do it.
+	@$(if $(ARGS),,find tests/unit -name '*-pytest-*.pyc' | grep -q . || $(BIN)/python -m pytest --collect-only -qq >/dev/null)
 	@$(BIN)/python -m pytest -n auto --durations=20 $(ARGS)
 
 torture: with-dev ## the long versions of the crash tests: every system call, many kills, many power losses, strange requests

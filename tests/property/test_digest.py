@@ -142,7 +142,7 @@ class Living:
         return found
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.none() | st.lists(offsets, max_size=6), turns)
 def test_a_living_shards_digest_is_that_of_its_durable_log(
     resting: list[CoordinatorRecord] | None, happenings: list[Turn]
@@ -169,7 +169,7 @@ def test_a_living_shards_digest_is_that_of_its_durable_log(
             under_way.append(turn)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(operations, min_size=1, max_size=12), st.integers(0, 11))
 def test_a_layer_and_its_tail_have_the_digest_of_the_whole_log(history: list[list[CoordinatorRecord]], cut: int) -> None:
     """Read from files by the pipeline, which is told nothing of the digest before."""

@@ -278,5 +278,5 @@ def _learn(actor: Actor, request: Any, reply: FakeReply) -> None:
 
 TestGroupModel = ModelMachine.TestCase
 TestGroupModel.settings = settings(
-    max_examples=200, stateful_step_count=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=100, stateful_step_count=50, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )

@@ -32,7 +32,7 @@ from tests.support.protocol_values import (
 
 IS_LONG = "PROTOCOL_FRAMES" in os.environ
 # As large as a decoder reads without a look ahead; PROTOCOL_FRAMES=all is for larger ones, filled in more ways.
-SIZE = 30_000 if IS_LONG else 1_500
+SIZE = 30_000 if IS_LONG else 800
 Frame = tuple[str, bytes]
 
 

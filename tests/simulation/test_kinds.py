@@ -14,7 +14,7 @@ from tests.simulation.toys import ToyPlay
 from tests.simulation.verdict import faults
 from tests.toy import rows as toys
 
-SEEDS = int(os.environ.get("TOY_SEEDS", "10"))
+SEEDS = int(os.environ.get("TOY_SEEDS", "4"))
 
 
 @pytest.fixture(autouse=True)

@@ -41,7 +41,7 @@ from tests.support.shared_members import Rows
 from tests.support.shared_store import Database
 from tests.unit.server.cluster import test_catalog_roles, test_followers, test_late_messages
 
-SEEDS = max(2, int(os.environ.get("SEEDS", "100")) // 50)
+SEEDS = max(1, int(os.environ.get("SEEDS", "50")) // 50)
 NODE_MUTANTS = int(os.environ.get("NODE_MUTANTS", "1"))
 
 

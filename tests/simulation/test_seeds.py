@@ -1,6 +1,6 @@
 """The whole server in one thread, from one integer: whatever befalls it, the checkers find nothing.
 
-``SEEDS`` says how many are played (default 50), ``SIMULATION_STORM_S`` how long each one's trouble lasts. More of them, on all
+``SEEDS`` says how many are played (default 25), ``SIMULATION_STORM_S`` how long each one's trouble lasts. More of them, on all
 cores: ``make simulate SEEDS=100000``.
 """
 
@@ -13,7 +13,7 @@ import pytest
 from tests.simulation.__main__ import replay_command, wrong_with
 from tests.simulation.play import STORM_S
 
-SEEDS = int(os.environ.get("SEEDS", "50"))
+SEEDS = int(os.environ.get("SEEDS", "25"))
 PER_TEST = 25
 STORM = int(os.environ.get("SIMULATION_STORM_S", str(STORM_S)))
 

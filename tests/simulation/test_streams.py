@@ -22,7 +22,7 @@ from tests.simulation.__main__ import replay_command
 from tests.simulation.broken_rules import a_group_begins_anew_when_a_member_leaves, must_be_seen
 from tests.simulation.streams import StreamsPlay, run
 
-SEEDS = max(6, int(os.environ.get("SEEDS", "125")) // 15)
+SEEDS = max(4, int(os.environ.get("SEEDS", "60")) // 15)
 MOST_SEEDS = 20
 
 # Seeds that have shown something, each with what it was.

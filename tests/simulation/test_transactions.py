@@ -24,7 +24,7 @@ from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.transactions import TransactionPlay, run
 from tests.support.mover import Outcome
 
-SEEDS = int(os.environ.get("SEEDS", "75")) // 5
+SEEDS = int(os.environ.get("SEEDS", "30")) // 5
 PER_TEST = 25
 
 
