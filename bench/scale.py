@@ -82,6 +82,14 @@ class Scale:
         self._send((OffsetCommitRequest(group_id, topics=topics) for group_id in self._readers()), 8)
         return f"{self._size.groups} groups with {self._offsets} offsets"
 
+    def commit_again(self) -> str:
+        """From other connections, as consumers that come back."""
+        return self.commit()
+
+    def await_rest(self) -> str:
+        """Nobody commits until passes have visited every group."""
+        return self.await_check()
+
     def join_consumer_groups(self) -> str:
         half = self._size.members // 2
         self._send(
@@ -277,6 +285,7 @@ def _measure_at(size: Size, options: argparse.Namespace) -> dict[str, Measured]:
         server.overrides |= {
             "topics": f"{TOPIC}:{options.offsets}",
             "log.cleaner.enable": "false",
+            "offsets.retention.check.interval.ms": CHECK_MS,
             "group.initial.rebalance.delay.ms": REBALANCE_DELAY_MS,
             "group.consumer.max.session.timeout.ms": SESSION_MS,
             "group.consumer.session.timeout.ms": SESSION_MS,
@@ -294,7 +303,7 @@ def _measure_at(size: Size, options: argparse.Namespace) -> dict[str, Measured]:
                 flush=True,
             )
 
-        for fill in (scale.commit, scale.join_consumer_groups, scale.join_classic_groups):
+        for fill in (scale.commit, scale.commit_again, scale.await_rest, scale.join_consumer_groups, scale.join_classic_groups):
             note(_name(fill), _measure(fill, server))
         for ask in (
             scale.list_groups, scale.describe_groups, scale.describe_consumer_groups, scale.fetch_all, scale.scrape, scale.status,
@@ -309,7 +318,7 @@ def _measure_at(size: Size, options: argparse.Namespace) -> dict[str, Measured]:
         note("start", _restart({}, server))
         for name, overrides, wait in (
             ("sessions end", short, scale.await_sessions),
-            ("nothing expires", {"offsets.retention.check.interval.ms": CHECK_MS}, scale.await_check),
+            ("nothing expires", {}, scale.await_check),
             ("all expires", {"offsets.retention.minutes": 1}, scale.await_expiry),
         ):
             if _is_wanted(name, options):

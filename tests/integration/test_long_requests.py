@@ -53,6 +53,14 @@ def test_metadata_answers_a_repeated_name_once(client: Client, count: int) -> No
     assert len(answer.topics[0].partitions) == 50
 
 
+def test_metadata_has_all_partitions_of_a_large_topic(client: Client, fresh_name: str) -> None:
+    """Each once, in order, by name and by id."""
+    topic_id = make_topic(client, fresh_name, 2_500)
+    for asked in (MetadataRequestTopic(name=fresh_name), MetadataRequestTopic(topic_id=topic_id, name=None)):
+        [topic] = client.ask(MetadataRequest(topics=[asked]), 12, MetadataResponse).topics
+        assert [each.partition_index for each in topic.partitions] == list(range(2_500))
+
+
 def test_metadata_ignores_names_beside_ids(client: Client) -> None:
     """As Kafka does; an id that is named twice is answered once."""
     known = client.ask(MetadataRequest(topics=[MetadataRequestTopic(name=INTERNAL)]), 12, MetadataResponse).topics[0].topic_id

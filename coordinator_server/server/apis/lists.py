@@ -34,24 +34,33 @@ class StepBudget:
         return True
 
 
+def _none_is_large(_item: object) -> None:
+    return None
+
+
 def answer_list(
     steps: Steps,
     reply: Exchange[R],
     items: Sequence[T],
     answer: Callable[[T], tuple[A, int]],
     respond: Callable[[list[A]], R],
+    large: Callable[[T], Work[A] | None] = _none_is_large,
 ) -> None:
     """Answer each item, and complete the reply with the response. ``answer`` also returns the units of its work.
 
-    If this is more than one step, it starts anew in steps: until then, only the request is kept.
+    If this is more than one step, it starts anew in steps: until then, only the request is kept. ``large`` returns the work of an
+    item that is more than a step alone.
     """
     if not reply.is_large:
         answers = []
         left = UNITS_PER_STEP
         for item in items:
-            found, units = answer(item)
-            answers.append(found)
-            left -= units
+            if large(item) is None:
+                found, units = answer(item)
+                answers.append(found)
+                left -= units
+            else:
+                left = -1
             if left < 0:
                 reply.connection.use_up()
                 break
@@ -59,19 +68,30 @@ def answer_list(
             reply.connection.use_up((UNITS_PER_STEP - left) * QUANTUM // UNITS_PER_STEP)
             reply.complete(respond(answers))
             return
-    steps.run(reply, _in_steps(items, answer, respond))
+    steps.run(reply, _in_steps(items, answer, respond, large))
 
 
-def _in_steps(items: Iterable[T], answer: Callable[[T], tuple[A, int]], respond: Callable[[list[A]], R]) -> Work[R]:
-    answers = yield from each_in_steps(items, answer)
+def _in_steps(
+    items: Iterable[T],
+    answer: Callable[[T], tuple[A, int]],
+    respond: Callable[[list[A]], R],
+    large: Callable[[T], Work[A] | None],
+) -> Work[R]:
+    answers = yield from each_in_steps(items, answer, large)
     return respond(answers)
 
 
-def each_in_steps(items: Iterable[T], answer: Callable[[T], tuple[A, int]]) -> Work[list[A]]:
+def each_in_steps(
+    items: Iterable[T], answer: Callable[[T], tuple[A, int]], large: Callable[[T], Work[A] | None] = _none_is_large
+) -> Work[list[A]]:
     """Answer each item, in steps."""
     answers = []
     budget = StepBudget()
     for item in items:
+        work = large(item)
+        if work is not None:
+            answers.append((yield from work))
+            continue
         found, units = answer(item)
         answers.append(found)
         if budget.spend(units):

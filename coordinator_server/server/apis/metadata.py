@@ -11,7 +11,7 @@ from coordinator_server.catalog.topics import Topic
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
-from coordinator_server.server.apis.lists import answer_list
+from coordinator_server.server.apis.lists import UNITS_PER_STEP, answer_list
 from coordinator_server.server.cluster.operations import AUTO_CREATE_TOPICS
 from coordinator_server.server.cluster.view import NO_NODE
 from coordinator_server.server.exchange.api_row import ApiRow
@@ -118,12 +118,16 @@ def _describe_topics(node: Node, context: RequestContext, request: MetadataReque
         known = node.image.topic(name)
         return _sized(_describe(node, known) if known else MetadataResponseTopic(_absent(node, name), name))
 
+    def large(topic: Topic | None) -> Work[MetadataResponseTopic] | None:
+        return _describe_in_steps(node, topic) if topic is not None and topic.partitions > UNITS_PER_STEP else None
+
+    image = node.image
     if _wants_all(context, request):
-        answer_list(node.steps, reply, node.image.all_topics(), describe, respond)
+        answer_list(node.steps, reply, image.all_topics(), describe, respond, large)
     elif ids := _asked_ids(request):
-        answer_list(node.steps, reply, ids, describe_id, respond)
+        answer_list(node.steps, reply, ids, describe_id, respond, lambda topic_id: large(image.topic_by_id(topic_id)))
     else:
-        answer_list(node.steps, reply, _asked_names(request), describe_name, respond)
+        answer_list(node.steps, reply, _asked_names(request), describe_name, respond, lambda name: large(image.topic(name)))
 
 
 def _sized(topic: MetadataResponseTopic) -> tuple[MetadataResponseTopic, int]:
@@ -228,12 +232,28 @@ def _absent(node: Node, name: str) -> ErrorCode:
 
 
 def _describe(node: Node, topic: Topic) -> MetadataResponseTopic:
+    return _described(node, topic, _partitions(node, topic, range(topic.partitions)))
+
+
+def _describe_in_steps(node: Node, topic: Topic) -> Work[MetadataResponseTopic]:
+    partitions: list[MetadataResponsePartition] = []
+    for start in range(0, topic.partitions, UNITS_PER_STEP):
+        partitions += _partitions(node, topic, range(start, min(start + UNITS_PER_STEP, topic.partitions)))
+        yield
+    return _described(node, topic, partitions)
+
+
+def _described(node: Node, topic: Topic, partitions: list[MetadataResponsePartition]) -> MetadataResponseTopic:
+    return MetadataResponseTopic(0, topic.name, topic.topic_id, topic.name in node.internal, partitions)
+
+
+def _partitions(node: Node, topic: Topic, indexes: range) -> list[MetadataResponsePartition]:
     partitions = []
-    for partition, (leader, epoch) in enumerate(node.nodes.view.leaders(topic.name, range(topic.partitions))):
+    for partition, (leader, epoch) in zip(indexes, node.nodes.view.leaders(topic.name, indexes), strict=True):
         replicas = [] if leader == NO_NODE else [leader]
         error = ErrorCode.NONE if replicas else ErrorCode.LEADER_NOT_AVAILABLE
         partitions.append(MetadataResponsePartition(error, partition, leader, epoch, replicas, replicas))
-    return MetadataResponseTopic(0, topic.name, topic.topic_id, topic.name in node.internal, partitions)
+    return partitions
 
 
 def _name_for(context: RequestContext, name: str | None) -> str | None:

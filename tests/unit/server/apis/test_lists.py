@@ -12,7 +12,7 @@ from coordinator_server.server.apis.lists import UNITS_PER_STEP, answer_list
 from coordinator_server.server.exchange.api_row import serve_row
 from coordinator_server.server.exchange.dispatch import Dispatcher
 from coordinator_server.server.exchange.exchange import Exchange
-from coordinator_server.server.exchange.steps import Steps
+from coordinator_server.server.exchange.steps import Steps, Work
 from coordinator_server.server.wire.turns import STEPS_PER_TURN
 from protocol.codec import decoder
 from protocol.frames import FrameSplitter, encode_request
@@ -26,7 +26,9 @@ VERSION = 4
 class Server:
     """Describes groups that do not exist. Each of them is so much work."""
 
-    def __init__(self, units: int) -> None:
+    def __init__(self, units: int, large: int = 0) -> None:
+        """With ``large``, each group named "large" takes that many steps."""
+        self._large = large
         self.loop = ManualLoop()
         self.units = units
         self.answered = 0
@@ -39,7 +41,16 @@ class Server:
             self.answered += 1
             return DescribedGroup(group_id=group_id), self.units
 
-        answer_list(self._steps, reply, request.groups, answer, lambda groups: DescribeGroupsResponse(groups=groups))
+        def in_steps() -> Work[DescribedGroup]:
+            for _ in range(self._large):
+                self.answered += 1
+                yield
+            return DescribedGroup(group_id="large")
+
+        def large(group_id: str) -> Work[DescribedGroup] | None:
+            return in_steps() if group_id == "large" else None
+
+        answer_list(self._steps, reply, request.groups, answer, lambda groups: DescribeGroupsResponse(groups=groups), large)
 
     def ask(self, *groups: str) -> None:
         self.connection.data_received(encode_request(15, VERSION, 7, "client", DescribeGroupsRequest([*groups])))
@@ -77,6 +88,24 @@ def test_much_work_goes_in_steps(units: int, count: int) -> None:
             server.loop.work()
     assert most <= STEPS_PER_TURN * -(-UNITS_PER_STEP // units) + 1
     assert server.described == [groups]
+
+
+def test_one_large_item_goes_in_steps_of_its_own() -> None:
+    """Between others, and nothing of it is done twice."""
+    server = Server(units=1, large=100)
+    server.ask("a", "large", "b")
+    assert server.answered == 1
+
+    most = 0
+    while not server.described:
+        before = server.answered
+        server.loop.turn()
+        most = max(most, server.answered - before)
+        if not server.loop.soon:
+            server.loop.work()
+    assert most <= STEPS_PER_TURN + 1
+    assert server.answered == 1 + 1 + 100 + 1
+    assert server.described == [["a", "large", "b"]]
 
 
 def test_a_large_request_goes_in_steps_from_the_beginning() -> None:
