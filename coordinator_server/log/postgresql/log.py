@@ -116,7 +116,7 @@ class PostgresqlLog:
         self._writing = self.session(f"{name} writes", self._prepare)
         self._loading = self.session(f"{name} loads")
         self._tails: dict[ShardId, Tail] = {}
-        self._loads = Loads(self._loading, shared.sids, copies)
+        self._loads = Loads(self._loading, self.session(f"{name} prepares"), shared.sids, copies)
         self._reads = reads = Reads(self._tails, shared.sids, partial(self.session, f"{name} reads"), copies)
         # LoadingLog and FetchedLog.
         self.read, self.checkpoint, self.compacted_to = reads.read, reads.checkpoint, reads.compacted_to
@@ -255,7 +255,7 @@ class PostgresqlLog:
         self._is_closed = True
         self._appends.close()
         self._writing.close()
-        self._loading.close()
+        self._loads.close()
         self._reads.close()
 
     async def settled(self) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from coordinator_server.log.errors import DamagedLog, Diverged, Fenced, LogError, Unavailable
+from coordinator_server.log.postgresql.loads import FOLLOWING
 from coordinator_server.log.postgresql.rows import ROWS_FROM
 from coordinator_server.log.postgresql.tails import KEPT_BYTES
 from coordinator_server.log.shards import Append, Ownership, ShardId
@@ -120,7 +121,10 @@ def prepare(node: Postgresql, shard: ShardId) -> list[str]:
     statements: list[str] = []
 
     async def noted(connection: Any, statement: str, arguments: Any) -> Any:
-        statements.extend(f"{arguments[1]} to {arguments[2]}" for _ in [0] if statement == ROWS_FROM)
+        if statement == ROWS_FROM:
+            statements.append(f"{arguments[1]} to {arguments[2]}")
+        elif statement == FOLLOWING:
+            statements.append(f"after {arguments[1]}")
         return await read(connection, statement, arguments)
 
     node.store._loads._session._run = noted
@@ -141,7 +145,7 @@ def test_a_shard_that_was_prepared_is_read_from_its_last_row_on(node: Postgresql
     node.take(A, 1)
 
     assert acquire(node, A, 1) is None
-    assert (statements, node.store.end_offset(A)) == (["9 to 11"], 11)
+    assert (statements, node.store.end_offset(A)) == (["after 9"], 11)
     assert values(node.store.read(A, 0)) == [b"%d" % offset for offset in range(11)]
 
 
@@ -156,7 +160,7 @@ def test_what_was_prepared_and_is_not_in_the_database_any_more_is_read_again(nod
     node.take(A, 1)
 
     assert acquire(node, A, 1) is None
-    assert (statements, values(node.store.read(A, 0))) == (["0 to 2"], [b"0", b"1"])
+    assert (statements, values(node.store.read(A, 0))) == (["after 2", "0 to 2"], [b"0", b"1"])
 
 
 def test_what_cannot_be_prepared_is_read_when_it_is_acquired(node: Postgresql) -> None:
