@@ -80,23 +80,10 @@ def encode_group(offsets: Iterable[Row]) -> RestingGroup:
     return RestingGroup(bytes(out), len(rows), ExpiryBounds(min(commits), min(own, default=NO_TIMESTAMP)))
 
 
-def rows_in(block: bytes) -> int:
-    """Return the number of rows of a block."""
-    count: int = _HEAD.unpack_from(block)[0]
+def rows_in(data: bytes, pos: int) -> int:
+    """Return the number of rows of the block at a position."""
+    count: int = _HEAD.unpack_from(data, pos)[0]
     return count
-
-
-def bounds_in(block: bytes) -> ExpiryBounds:
-    """Return the expiry bounds of a block, without making its offsets."""
-    count, topic_count, text_count = _HEAD.unpack_from(block)
-    pos = _HEAD.size
-    for _ in range(topic_count):
-        pos += _TOPIC.size + _TOPIC.unpack_from(block, pos)[1]
-    for _ in range(text_count):
-        pos += _TEXT.size + _TEXT.unpack_from(block, pos)[0]
-    columns = _columns(block, pos, count)
-    _, _, _, commits, _, expiries, _ = columns
-    return ExpiryBounds(min(commits), min((expiry for expiry in expiries if expiry != NO_TIMESTAMP), default=NO_TIMESTAMP))
 
 
 def decode_offsets(block: bytes) -> Iterator[Row]:
@@ -117,21 +104,16 @@ def decode_offsets(block: bytes) -> Iterator[Row]:
         (size,) = _TEXT.unpack_from(block, pos)
         pos += _TEXT.size + size
         texts.append(block[pos - size : pos].decode())
-    columns = _columns(block, pos, count)
+    columns = []
+    for code in "iqiqqqI":
+        column, pos = _take(block, pos, code, count)
+        columns.append(column)
     partitions, offsets, epochs, commits, records, expiries, text = columns
     metadata = repeat(texts[0]) if text_count == 1 else map(texts.__getitem__, text)
     topics = names[0] if topic_count == 1 else chain.from_iterable(names)
     topic_ids = ids[0] if topic_count == 1 else chain.from_iterable(ids)
     values = map(OffsetAndMetadata, offsets, epochs, metadata, commits, records, expiries, topic_ids)
     return zip(zip(topics, partitions, strict=False), values, strict=False)
-
-
-def _columns(block: bytes, pos: int, count: int) -> list[Iterable[int]]:
-    columns = []
-    for code in "iqiqqqI":
-        column, pos = _take(block, pos, code, count)
-        columns.append(column)
-    return columns
 
 
 def _topics(rows: Sequence[Row]) -> dict[tuple[str, bytes], int]:

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from struct import Struct as Layout
 from typing import Final
 
 from coordinator_server.machine.shard import CheckpointState
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets.group_offsets import GroupOffsets
-from coordinator_server.offsets.resting_block import ExpiryBounds, Row, bounds_in, decode_offsets, encode_group, rows_in
+from coordinator_server.offsets.resting_block import ExpiryBounds, Row, decode_offsets, encode_group, rows_in
 
 # Maximum number of cached offsets of groups that were read.
 READ_ROWS = 2_000
 # Maximum number of groups that are partly read. It exceeds the number of readers that read in steps at the same time.
 _MOST_BEGUN: Final = 8
+_BOUNDS: Final = Layout("<qq")
 
 ReadRecords = Callable[[CheckpointState, str], Iterable[Row]]
 
@@ -50,7 +52,7 @@ class RestingGroups:
         self._taken: set[str] = set()
         # The offsets of resting groups that the log has after the checkpoint.
         self._newer: dict[str, GroupOffsets] = {}
-        # The blocks of groups that came to rest since the load.
+        # The groups that came to rest since the load: their bounds, and then their block, in one object.
         self._blocks: dict[str, bytes] = {}
         # Cache of read groups: the members of a group start at the same time, and each reads its own partitions.
         self._read: dict[str, GroupOffsets] = {}
@@ -79,8 +81,8 @@ class RestingGroups:
         """Return the expiry bounds of a resting group, or None if it has newer commits."""
         if group_id in self._newer:
             return None
-        block = self._blocks.get(group_id)
-        return ExpiryBounds(*self._of_checkpoint().bounds(group_id)) if block is None else bounds_in(block)
+        kept = self._blocks.get(group_id)
+        return ExpiryBounds(*(self._of_checkpoint().bounds(group_id) if kept is None else _BOUNDS.unpack_from(kept)))
 
     def count(self, group_id: str) -> int:
         """Return an upper bound of the number of offsets of a resting group, without reading them."""
@@ -133,9 +135,9 @@ class RestingGroups:
 
     def put(self, group_id: str, offsets: Iterable[Row]) -> None:
         """Let a group rest with these offsets, at least one, whether it rested before or not."""
-        block = encode_group(offsets).block
+        found = encode_group(offsets)
         self._leave(group_id)
-        self._blocks[group_id] = block
+        self._blocks[group_id] = _BOUNDS.pack(*found.bounds) + found.block
 
     def take(self, group_id: str) -> GroupOffsets:
         """Remove a group from the resting groups and return its offsets, which the caller may change."""
@@ -157,13 +159,13 @@ class RestingGroups:
             self._taken.add(group_id)
 
     def _rows(self, group_id: str) -> int:
-        block = self._blocks.get(group_id)
-        return self._of_checkpoint().rows(group_id) if block is None else rows_in(block)
+        kept = self._blocks.get(group_id)
+        return self._of_checkpoint().rows(group_id) if kept is None else rows_in(kept, _BOUNDS.size)
 
     def _begin(self, group_id: str) -> GroupOffsets:
         """Return the offsets of a group. Those of its block are not read yet."""
-        block = self._blocks.get(group_id)
-        rows = self._of_block(group_id) if block is None else decode_offsets(block)
+        kept = self._blocks.get(group_id)
+        rows = self._of_block(group_id) if kept is None else decode_offsets(kept[_BOUNDS.size :])
         begun = GroupOffsets(self._registry, rows, self._rows(group_id))
         newer = self._newer.get(group_id)
         if newer is not None:

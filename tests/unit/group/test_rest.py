@@ -7,7 +7,7 @@ import pytest
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.likeness import TELLING, are_alike
 from coordinator_server.group.fetch import PlainFetch, fetch_plain
-from coordinator_server.group.rest import IDLE_MS, MOST_OFFSETS, rest_if_idle
+from coordinator_server.group.rest import COST, IDLE_MS, MOST_OFFSETS, rest_if_idle
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.timeline import LATEST
 from protocol.error_codes import ErrorCode
@@ -103,7 +103,7 @@ def test_the_object_stays_while_somebody_may_come_back_to_it() -> None:
     log.run(GroupShard.leave_group, LeaveGroupRequest("left", members=[MemberIdentity(left)]), version=4)
 
     for group_id in ("expecting", "left"):
-        assert rest_if_idle(log.shard.groups, group_id, log.clock.wall_ms() + 1, 0) == 3
+        assert rest_if_idle(log.shard.groups, group_id, log.clock.wall_ms() + 1, 0) == 3 * COST
         assert log.shard.groups.classic.living(group_id) is not None
 
     log.flush()
