@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from coordinator_server.kinds import GROUPS
+from coordinator_server.runtime.partitioner import partition_for
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.members import form_group
@@ -55,6 +57,9 @@ def test_every_group_of_all_loops(tmp_path: Path, loops: int) -> None:
                     must_commit(home, group, "orders", {0: 5})
         members = form_group(server.address, "readers", 2)
         groups = {each.pop("group_id"): each for each in server.control(op="groups")["groups"]}
+        shard = f"{GROUPS.topic}-{partition_for('readers', 50)}"
+        of_a_shard = server.control(op="groups", shards=[shard])["groups"]
+        refused = server.control(op="groups", shards=[f"{GROUPS.topic}-50"])
         of_loops = [each["groups"] for each in server.control(op="status")["status"]]
         assert {name: sum(each[name] for each in of_loops) for name in of_loops[0]}.items() >= {
             "classic": 1,
@@ -63,6 +68,8 @@ def test_every_group_of_all_loops(tmp_path: Path, loops: int) -> None:
         for member in members:
             member.client.close()
 
+    assert "readers" in {each["group_id"] for each in of_a_shard} != groups.keys()
+    assert (refused["ok"], f"{GROUPS.topic}-50" in refused["error"]) == (False, True)
     simple = {"type": "classic", "state": "Empty", "protocol_type": "", "generation": 0, "members": 0}
     assert groups == {
         "readers": {

@@ -1,8 +1,12 @@
-"""Operations of ``control.sock`` on one group. The request names the group's shard, so the loop that owns it gets the request.
+"""Operations of ``control.sock`` on groups. A request about one group names its shard, so the loop that owns it gets the request.
 
 {"op": "restore", "shards": ["__consumer_offsets-7"], "group": {"group_id": "readers",
  "offsets": [{"topic": "t", "partition": 0, "offset": 5}], "as_of": "…"}}
 {"ok": true, "restored": {"written": 1, "deleted": 0}}
+
+{"op": "groups", "shards": ["__consumer_offsets-7"]}, or without shards: all, which is one line of 110 bytes for each group
+{"ok": true, "groups": [{"group_id": "readers", "type": "classic", "state": "Empty", "protocol_type": "", "generation": 0,
+ "members": 0}]}
 
 {"op": "holdups", "shards": ["__consumer_offsets-7"], "groups": ["readers"]}, or without groups and shards: of all
 {"ok": true, "holdups": [{"group_id": "readers", "what": "has not joined again", "member_id": "…", "out_in_ms": 41000, …}],
@@ -50,9 +54,13 @@ async def answer_restore(node: Node, request: Mapping[str, Any]) -> Mapping[str,
 
 
 async def answer_groups(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return every group of this loop. The loop serves others after each portion."""
+    """Return every group of this loop, or of some shards. The loop serves others after each portion. Raises Refusal."""
+    hosted = {str(each.shard): each.shard.partition for each in node.groups.progress}
+    wanted = request.get("shards") or list(hosted)
+    if unknown := [name for name in wanted if name not in hosted]:
+        raise Refusal(f"no shard {unknown[0]} here; there are: {', '.join(hosted)}")
     found: list[Mapping[str, Any]] = []
-    for partition in [each.shard.partition for each in node.groups.progress]:
+    for partition in [hosted[name] for name in wanted]:
         candidates = node.groups.read(partition, GroupShard.candidates)
         while portion := list(islice(candidates, GROUPS_PER_STEP)):
             for listed in node.groups.read(partition, GroupShard.list_groups, EVERY_GROUP, portion):
