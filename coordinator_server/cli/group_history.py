@@ -28,6 +28,7 @@ from coordinator_server.cli.times import shown
 from coordinator_server.config import ConfigError
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.jobs import JobShard
+from coordinator_server.log.store_paths import is_store
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.answers import GroupHistory
 from coordinator_server.pipeline.index.period import Period
@@ -47,7 +48,13 @@ _AHEAD: Final = {_SET: "would be set", _DELETED: "would be deleted", _UNCHANGED:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the answer and return the exit code."""
+    """Print the answer and return the exit code. Raises ConfigError."""
+    if getattr(options, "execute", False) and is_store(options.data_dir):
+        raise ConfigError(
+            f"--execute asks the server of a directory, and a store has several: without it, this shows what would change, and "
+            f"'coordinator-server groups reset {options.group} --topic TOPIC:PARTITION --to-offset N --execute' or 'groups import' "
+            "changes it, at any node (--bootstrap)"
+        )
     return run_action(options, _ACTIONS, _OF_A_SERVER, _WITH_ROWS)
 
 

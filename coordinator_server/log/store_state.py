@@ -24,6 +24,9 @@ class StoreState(Struct, frozen=True):
 
     ``standbys`` is its synchronous_standby_names; ``synchronous`` is the number of standbys that are there of those. It and the
     oldest snapshot of other users are known if the role ``sees_all``.
+
+    ``trims``: whether the role may remove rows that layers replace. ``waiting_eras`` of the ``eras`` of the log are closed and have
+    their rows still. ``objects`` is where the files of new layers go, "" for the database.
     """
 
     address: str
@@ -33,3 +36,7 @@ class StoreState(Struct, frozen=True):
     sees_all: bool
     needs_standby: bool
     oldest_snapshot: Snapshot | None
+    trims: bool
+    waiting_eras: int
+    eras: int
+    objects: str

@@ -150,6 +150,13 @@ def test_a_store_that_cannot_be_one_is_refused(words: list[str], why: str, capsy
     assert "secret" not in refused
 
 
+def test_offsets_are_not_restored_through_a_store(capsys: pytest.CaptureFixture[str]) -> None:
+    """It is said before anything is read, with what to do."""
+    words = ["groups", "restore", "billing", "--at", "1h ago", "--store", "postgresql://nowhere/log", "--execute"]
+    assert main(words) == 2
+    assert "groups reset billing --topic TOPIC:PARTITION --to-offset N --execute" in capsys.readouterr().err
+
+
 def test_a_database_without_a_log(postgresql: PostgresqlServer, capsys: pytest.CaptureFixture[str]) -> None:
     url = postgresql.url(postgresql.empty_database())
     assert main(["verify", "--store", url, "--engine", "python"]) == 1

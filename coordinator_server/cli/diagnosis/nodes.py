@@ -57,6 +57,7 @@ def _check_store(store: Mapping[str, Any]) -> Iterator[Finding]:
         return
     yield from _check_standbys(state)
     yield from _check_snapshot(state)
+    yield from _check_history(state)
     in_doubt = sum(each["in_doubt"] for each in store["statements"].values())
     doubt = f"; {counted(in_doubt, 'statement')} had no known outcome since the start, and were resolved" if in_doubt else ""
     yield Finding(OK, "store", f"PostgreSQL {state['version']} at {state['address']} answers{doubt}")
@@ -98,6 +99,21 @@ def _check_snapshot(state: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding(WARNING, "snapshots", what, action)
     else:
         yield Finding(OK, "snapshots", what)
+
+
+def _check_history(state: Mapping[str, Any]) -> Iterator[Finding]:
+    waiting, eras = state["waiting_eras"], state["eras"]
+    if not state["trims"]:
+        action = "GRANT TRUNCATE ON ALL TABLES IN SCHEMA coordinator_server to it, or let it own the tables"
+        yield Finding(
+            WARNING, "history", "the role of the nodes may not TRUNCATE: rows that layers replace stay for ever", action
+        )
+    elif waiting >= eras - 1:
+        action = "look for compactions that fail, nodes of an earlier version, and sessions that read the log for long"
+        yield Finding(WARNING, "history", f"{waiting} of {eras} parts of the log wait for their removal: it only grows", action)
+    else:
+        place = state["objects"] or "the database"
+        yield Finding(OK, "history", f"{waiting} of {eras} parts of the log wait for their removal; new layers go to {place}")
 
 
 def _unseen(what: str) -> Finding:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from coordinator_server.log.postgresql.address import Address
-from coordinator_server.log.postgresql.session import Session
+from coordinator_server.log.postgresql.schema import ERAS
+from coordinator_server.log.postgresql.session import SCHEMA, Session
 from coordinator_server.log.store_state import Snapshot, StoreState
 
 # Without pg_read_all_stats a role sees its own sessions alone.
-_STATE: Final = """
+_STATE: Final = f"""
 SELECT current_setting('server_version') AS version, current_setting('synchronous_standby_names') AS standbys,
   (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')) AS synchronous,
-  pg_has_role('pg_read_all_stats', 'USAGE') AS sees_all"""
+  pg_has_role('pg_read_all_stats', 'USAGE') AS sees_all,
+  (SELECT bool_and(has_table_privilege('{SCHEMA}.log_' || each, 'TRUNCATE')) FROM generate_series(0, {ERAS - 1}) each) AS trims,
+  (SELECT count(*) FROM era WHERE closed_ms IS NOT NULL) AS waiting_eras, (SELECT objects FROM meta) AS objects"""
 _OLDEST_SNAPSHOT: Final = """
 SELECT pid, coalesce(usename, '') AS user, application_name, age(backend_xmin) AS transactions,
   extract(epoch FROM clock_timestamp() - xact_start)::float8 AS seconds
@@ -35,4 +38,8 @@ async def inspect(session: Session, address: Address) -> StoreState:
         state["sees_all"],
         address.needs_standby,
         oldest[0] if oldest else None,
+        state["trims"],
+        state["waiting_eras"],
+        ERAS,
+        state["objects"].partition("?")[0],
     )

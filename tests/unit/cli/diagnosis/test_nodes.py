@@ -36,6 +36,10 @@ STATE: dict[str, Any] = {
     "sees_all": True,
     "needs_standby": True,
     "oldest_snapshot": SNAPSHOT,
+    "trims": True,
+    "waiting_eras": 6,
+    "eras": 8,
+    "objects": "",
 }
 STORE: dict[str, Any] = {
     "refuses": None,
@@ -78,7 +82,7 @@ def of_state(**changes: Any) -> dict[str, Any]:
 
 def test_a_cluster_in_order() -> None:
     assert found(CLUSTER) == []
-    assert {each.check for each in check_nodes(CLUSTER)} == {"store", "standby", "snapshots", "nodes", "shards"}
+    assert {each.check for each in check_nodes(CLUSTER)} == {"store", "standby", "snapshots", "history", "nodes", "shards"}
 
 
 CASES: list[tuple[dict[str, Any], tuple[str, str, str]]] = [
@@ -104,6 +108,8 @@ CASES: list[tuple[dict[str, Any], tuple[str, str, str]]] = [
         of_state(oldest_snapshot={**SNAPSHOT, "seconds": None, "transactions": 1_000_001}),
         ("warning", "snapshots", "the oldest snapshot is that of report psql (pid 77): 0 s, 1,000,001 transactions"),
     ),
+    (of_state(trims=False), ("warning", "history", "the role of the nodes may not TRUNCATE: rows that layers replace")),
+    (of_state(waiting_eras=7), ("warning", "history", "7 of 8 parts of the log wait for their removal: it only grows")),
     (
         CLUSTER | {"clock_difference_s": -11.0},
         ("problem", "clock", "the store's clock is 11.0 s behind this machine's: the node takes"),

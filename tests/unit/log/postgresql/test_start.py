@@ -22,6 +22,7 @@ from coordinator_server.log.postgresql import session
 from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.log import open_postgresql_log
 from coordinator_server.log.postgresql.schema import FORMAT, OLDEST_FORMAT
+from coordinator_server.log.store_state import StoreState
 from tests.support.eventually import eventually
 from tests.support.postgresql import CLUSTER_ID, COUNTS, PostgresqlServer, Proxy
 
@@ -97,6 +98,20 @@ def test_tables_of_another_format_are_refused(postgresql: PostgresqlServer, form
     assert f"have format {format}" in refusal(Address(postgresql.url(database)))
 
 
+def inspected(url: str) -> StoreState:
+    """What a node with this URL says of its database."""
+
+    async def ask() -> StoreState:
+        log = await open_postgresql_log(Address(url), node_id=1, partitions=COUNTS)
+        try:
+            return await log.inspect()
+        finally:
+            log.close()
+            await log.settled()
+
+    return asyncio.run(ask())
+
+
 def test_a_role_that_may_not_make_tables_is_told_what_it_needs(postgresql: PostgresqlServer) -> None:
     postgresql.sql("CREATE ROLE guest LOGIN")
     try:
@@ -111,6 +126,9 @@ def test_a_role_that_may_not_make_tables_is_told_what_it_needs(postgresql: Postg
         assert "guest lacks DELETE on node, DELETE on layer, DELETE on object, DELETE on era: GRANT it" in refusal(Address(url))
         postgresql.sql("GRANT DELETE ON node, layer, object, era TO guest", database=database)
         assert opened(Address(url))[0] == CLUSTER_ID
+        assert not inspected(url).trims
+        postgresql.sql("GRANT TRUNCATE ON ALL TABLES IN SCHEMA coordinator_server TO guest", database=database)
+        assert inspected(url).trims
         postgresql.sql("DROP OWNED BY guest", database=database)
     finally:
         postgresql.sql("DROP ROLE guest")
