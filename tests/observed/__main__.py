@@ -128,6 +128,7 @@ class Play:
         for work in self.works:
             say(f"  {work.name}: {_shown(work.counts)}")
         self.reader.stop()
+        written = self.cluster.high_watermarks()
         say(self.follower.read_rest())
         # In order would not do: the last of three controllers finds nobody to say good-bye to.
         self.cluster.close()
@@ -139,15 +140,16 @@ class Play:
             f"ledger: {self.ledger.counts()}; in the history {ledger.found}, in gaps {ledger.in_gaps}, written twice {ledger.twice}"
         )
         say(f"second reader: {reader.same} records the same, {reader.in_gaps} in gaps")
-        say(f"files of brokers: {count} records, all of them ours")
+        say(f"files of brokers: {count} records, {len(faults)} faults")
         say(
             f"history: {sum(map(len, history.records.values()))} records, {history.missing} offsets missing, {len(aside)} set aside"
         )
         say(
             f"observe: {follower.kills} kill -9, {follower.stops} stops, {follower.failures} ends by itself, {follower.most_kb} kB"
         )
+        unread = [f"{name} was not read to {end}" for name, end in written.items() if history.ends.get(name, 0) < end]
         lost = [f"set aside, without an unclean election: {each}" for each in aside]
-        return [*moments.faults, *history.faults, *ledger.faults, *reader.faults, *faults, *lost]
+        return [*moments.faults, *history.faults, *ledger.faults, *reader.faults, *faults, *unread, *lost]
 
     def _failures(self, accidents: Accidents) -> list[str]:
         failures = [*((work.name, work.failure) for work in self.works), (accidents.name, accidents.failure)]

@@ -183,13 +183,17 @@ def check_reader(reader: Reader, history: History) -> ReaderReport:
 
 
 def check_files(cluster: Cluster, history: History) -> tuple[int, list[str]]:
-    """Each record of each replica of the brokers, which are stopped, is there. Return their number, and what is wrong."""
+    """Each record of each replica of the brokers, which are stopped, is there, but for what they wrote after the last reading.
+
+    Return their number, and what is wrong.
+    """
     count, faults = 0, []
     for number, broker in cluster.brokers.items():
         for shard, records in theirs(broker.log_dir).items():
-            ours = history.records.get(shard, {})
-            count += len(records)
-            differ = [offset for offset, record in records.items() if ours.get(offset) != record]
+            ours, end = history.records.get(shard, {}), history.ends.get(shard, 0)
+            read = {offset: record for offset, record in records.items() if offset < end}
+            count += len(read)
+            differ = [offset for offset, record in read.items() if ours.get(offset) != record]
             if differ:
                 faults.append(
                     f"broker {number}: {shard} has {len(differ)} records that we do not have, the first at {min(differ)}"
