@@ -60,6 +60,7 @@ def page_app(answers: Answers, board: Board, updater: Updater, hosts: Hosts, doo
         Route(f"/api/{name}", site.seen(each), methods=["GET"]) for name, each in (("status", site.status), ("viewer", who))
     ]
     routes += [Route(f"/static/{name}", _file(path), methods=["GET"]) for name, path in _files().items()]
+    routes += [Route(f"{_STORED}{name}", _file(path, _FOREVER), methods=["GET"]) for name, path in _files().items()]
     routes += [Route(path, site.view, methods=["GET"]) for path in VIEWS]
     if door is not None:
         routes += login_routes(door, _file(_STATIC / "login.html"))
@@ -79,7 +80,7 @@ class _Site:
         self._updater = updater
         self._door = door
         self._limiter = CapacityLimiter(_THREADS)
-        self._index = _file(_STATIC / "index.html")
+        self._index = _file(_STATIC / "index.html", stored=_STORED)
 
     def seen(self, respond: Callable[[Request, Viewer], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         """Return the endpoint of a route whose answer depends on its viewer: there is no other way to an answer."""
@@ -171,10 +172,24 @@ def _files() -> dict[str, Path]:
     return {str(each.relative_to(_STATIC)): each for each in sorted(_STATIC.rglob("*")) if each.suffix in _TYPES}
 
 
-def _file(path: Path) -> Callable[[Request], Awaitable[Response]]:
-    body = path.read_bytes()
+def _version() -> str:
+    """Return a hash of all files."""
+    found = hashlib.sha256()
+    for path in _files().values():
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+_STORED: Final = f"/static/{_version()}/"
+"""Where the files of this version are: a browser that has them need not ask for them again."""
+_FOREVER: Final = "max-age=31536000, immutable"
+
+
+def _file(path: Path, cache: str = "no-cache", stored: str = "/static/") -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a file. What it refers to is at ``stored``."""
+    body = path.read_bytes().replace(b'"/static/', f'"{stored}'.encode())
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    headers = {"cache-control": "no-cache", "etag": tag}
+    headers = {"cache-control": cache, "etag": tag}
 
     async def respond(request: Request) -> Response:
         if request.headers.get("if-none-match") == tag:

@@ -18,6 +18,8 @@ from coordinator_server.log.postgresql.removal import Removal
 from coordinator_server.log.store import History
 from coordinator_server.log.store_paths import StoreName, is_store, split_path
 from coordinator_server.server.hosting.cleaner import Clean
+from tests.support.group_lives import GROUP, ModernGroup
+from tests.support.life_directory import write_life
 from tests.support.postgresql import PostgresqlServer
 from tests.support.postgresql import postgresql as postgresql  # noqa: PLC0414 - a fixture
 from tests.support.segments import coordinator_log, write_meta, write_segments
@@ -76,6 +78,24 @@ def test_readers_say_the_same(data_dir: Path, store: str, capsys: pytest.Capture
     assert said(capsys, "replay", "--data-dir", str(tmp_path / "restored")) == said(capsys, "replay", "--store", store)
     # A second one copies what is new.
     assert said(capsys, "backup", "--store", store, "--to", str(tmp_path / "backup"))["copied_files"] == 0
+
+
+def test_what_if_says_the_same(postgresql: PostgresqlServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a group whose topics are those of the catalog's log there."""
+    data = tmp_path / "data"
+    write_life(data, ModernGroup(3, "uniform").live(8))
+    url = postgresql.url(postgresql.empty_database())
+    assert main(["store", "push", "--data-dir", str(data), "--store", url]) == 0
+    try:
+        here, there = both(capsys, data, url, "groups", "what-if", GROUP, "--assignor", "range")
+        assert there == here
+        assert here["verdict"]["reproduced"]["same"] == here["verdict"]["reproduced"]["generations"] > 0
+        job = ("pipeline", "what-if", "--engine", "python", "--out", str(tmp_path / "out"))
+        rows = [each.pop("rows") for each in both(capsys, data, url, *job)]
+        assert rows[0] == rows[1] > 0
+    finally:
+        job_log(StoreName(url)).close()
+        job_log.__globals__["_opened"].cache_clear()
 
 
 def test_compaction_makes_the_same_layers(data_dir: Path, store: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

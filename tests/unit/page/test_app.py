@@ -108,6 +108,19 @@ async def test_a_file_that_is_known_is_not_sent_again(site: Site) -> None:
     assert (again.status, again.body) == (304, b"")
 
 
+async def test_a_view_loads_all_of_its_files_at_once_and_only_once(site: Site) -> None:
+    """A module that another one imports is no further round trip, and a browser that has the files of a version keeps them."""
+    view = (await request(site.app, "/")).body.decode()
+    [stored] = set(re.findall(r'"(/static/[0-9a-f]{16}/)', view))
+    imported = {(STATIC / name) for path in STATIC.glob("*.js") for name in re.findall(r'from "\./([^"]+)"', path.read_text())}
+
+    assert set(re.findall(r'modulepreload" href="([^"]+)"', view)) == {f"{stored}{each.relative_to(STATIC)}" for each in imported}
+    assert re.findall(r'(?:src|href)="(/static/(?![0-9a-f]{16}/)[^"]*)', view) == []
+    found = await request(site.app, f"{stored}app.js")
+    assert (found.status, found.headers["cache-control"]) == (200, "max-age=31536000, immutable")
+    assert b"/static/" in found.body, "what is not imported has no version"
+
+
 async def test_scripts_import_only_files_that_are_there(site: Site) -> None:
     for path in STATIC.glob("*.js"):
         for name in re.findall(r'from "([^"]+)"', path.read_text()):
