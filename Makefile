@@ -16,7 +16,7 @@ VENV := .venv
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help with-run with-spark with-dev with-tools run cluster compact pipeline test torture what-if simulate failover outages observed differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser site wheel release lock clean
+.PHONY: help with-run with-spark with-dev with-tools with-release run cluster compact pipeline test torture what-if simulate failover outages observed differential storm chaos interop mutants check structure format generate golden kafkalog bench fuzz browser site wheel release lock clean
 MAKEFLAGS += --no-print-directory
 
 help: ## print this list
@@ -158,8 +158,8 @@ site: with-dev ## the documentation as a site in site/, with a search and the re
 wheel: with-tools ## build a wheel with compiled hot modules into dist/ (needs a C compiler; some minutes)
 	@HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/python -m hatchling build -t wheel $(ARGS)
 
-release: with-dev with-tools ## build source distribution and both wheels into dist/, and check each; ARGS=--help for options
-	@$(BIN)/python scripts/release.py $(ARGS)
+release: with-dev with-tools with-release ## build source distribution, both wheels and a bill of materials into dist/, and check each; ARGS=--help for options
+	@$(BIN)/python -m scripts.release $(ARGS)
 
 lock: with-tools ## pin the newest versions that pyproject.toml allows, with hashes, into requirements/*.lock; ARGS=--keep changes only what no longer fits
 	@scripts/lock $(ARGS)
@@ -168,5 +168,5 @@ clean: ## remove .venv, caches and build results; DATA_DIR stays
 	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache bench/build spark-warehouse metastore_db derby.log
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-with-run with-spark with-dev with-tools:
+with-run with-spark with-dev with-tools with-release:
 	@scripts/setup $(@:with-%=%)

@@ -1,8 +1,10 @@
 """Build a release and check it: source distribution, pure wheel and compiled wheel, into dist/.
 
 The wheels are built from the unpacked source distribution, so that it is known to have all that they need.
+What no C compiler has written is built twice, with --twice the compiled wheels as well, and has to have the same bytes.
 Each of them is installed alone into an environment of its own, where it has to tell its version, and
 to keep a commit through ``kill -9``. The source distribution has to pass unit tests of its own, too.
+Beside them is a bill of materials (CycloneDX): what the pure wheel brings, as it was installed.
 Progress goes to stderr; stdout lists every file with its hash and size, the same on every machine but for
 what a C compiler wrote. Exit code 1: something is wrong with the release; 2: with how it was asked for.
 """
@@ -29,6 +31,8 @@ from typing import Any, NamedTuple
 
 from packaging.metadata import InvalidMetadata, Metadata
 
+from scripts.bill_of_materials import Incomplete, bill_of_materials
+
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "coordinator_server"
 LICENSE = "Apache-2.0"
@@ -42,6 +46,8 @@ IN_SDIST = frozenset(
     {"CHANGELOG.md", "LICENSE", "Makefile", "PKG-INFO", "README.md", "SECURITY.md", "pyproject.toml", "requirements/dev.lock"}
     | {"scripts/setup", "tests/unit/test_build.py"}
 )
+PURE = "plain Python"
+COMPILED = {"HATCH_BUILD_HOOK_ENABLE_CUSTOM": "true"}
 FORBIDDEN = frozenset({".ci", ".git", ".venv", "__pycache__"})
 FORBIDDEN_ENDS = ("_cache", ".pyc", ".hypothesis")
 
@@ -74,6 +80,11 @@ def main(argv: list[str] | None = None) -> int:
         "--no-compiled", action="store_true", help="leave out the compiled wheel, which takes minutes and a C compiler"
     )
     parser.add_argument(
+        "--twice",
+        action="store_true",
+        help="build compiled wheels a second time, elsewhere, and compare the bytes: as long again",
+    )
+    parser.add_argument(
         "--python",
         action="append",
         default=[],
@@ -86,11 +97,11 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         pythons = [] if options.no_compiled else [sys.executable, *map(interpreter, options.python)]
-        version = release(options.out, is_dirty_allowed=options.allow_dirty, pythons=pythons)
+        version = release(options.out, is_dirty_allowed=options.allow_dirty, pythons=pythons, is_all_twice=options.twice)
     except Unready as unready:
         print(f"release: {unready}", file=sys.stderr)
         return 2
-    except Wrong as wrong:
+    except (Wrong, Incomplete) as wrong:
         print(f"release: FAILED: {wrong}", file=sys.stderr)
         return 1
     print(f"release: {NAME} {version} is whole, in {options.out}", file=sys.stderr)
@@ -105,16 +116,19 @@ def interpreter(name: str) -> str:
     return str(Path(found).resolve())
 
 
-def release(out: Path, *, is_dirty_allowed: bool, pythons: Sequence[str]) -> str:
+def release(out: Path, *, is_dirty_allowed: bool, pythons: Sequence[str], is_all_twice: bool = False) -> str:
     """Build, check, and put into ``out``, with a compiled wheel for each of ``pythons``. Returns the version."""
     if not is_dirty_allowed:
         check_tree(ROOT)
     version, when = check_version((ROOT / NAME / "__init__.py").read_text(), (ROOT / "CHANGELOG.md").read_text())
     print(f"release: version {version}, {when}", file=sys.stderr)
+    with step("lint the Containerfile"):
+        run([str(Path(sys.executable).with_name("hadolint")), str(ROOT / "deploy" / "Containerfile")], ROOT)
+    os.environ.setdefault("SOURCE_DATE_EPOCH", time_of_commit(ROOT))
     with tempfile.TemporaryDirectory(prefix="release-") as name:
         scratch, built = Path(name), []
         # Each is checked before the next is built: the compiled wheels take longest, and come last.
-        for artefact in build(scratch, version, pythons):
+        for artefact in build(scratch, version, pythons, is_all_twice=is_all_twice):
             print_files(artefact.path)
             with step(f"install {artefact.path.name} alone, commit, kill, start, fetch"):
                 environment = install(artefact, scratch)
@@ -122,11 +136,28 @@ def release(out: Path, *, is_dirty_allowed: bool, pythons: Sequence[str]) -> str
             if artefact.is_source:
                 with step(f"unit tests of {artefact.path.name}"):
                     run_tests(environment, artefact.path, scratch / "tests")
+            elif artefact.kind == PURE:
+                with step("list what it brings"):
+                    built.append(bill_of_materials(environment / "python", version, scratch))
             built.append(artefact.path)
         out.mkdir(parents=True, exist_ok=True)
         for path in built:
             shutil.copy(path, out)
     return version
+
+
+def time_of_commit(root: Path) -> str:
+    """What SOURCE_DATE_EPOCH is: seconds since 1970 of the commit, and hatchling's own time without git."""
+    shown = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=root, capture_output=True, text=True, check=False)
+    return shown.stdout.strip() or "1580601600"
+
+
+def check_same(first: Path, second: Path) -> None:
+    """Two builds of the same have the same bytes. Raises Wrong, with the files in which they differ."""
+    if first.read_bytes() != second.read_bytes():
+        one, other = contents_of(first), contents_of(second)
+        differing = [name for name in one.keys() | other.keys() if one.get(name) != other.get(name)]
+        raise Wrong(f"{first.name} has other bytes when it is built again: {some(differing) or 'the archive itself'}")
 
 
 def check_tree(root: Path) -> None:
@@ -153,24 +184,31 @@ def check_version(source: str, changelog: str) -> tuple[str, str]:
     return version, heading["when"]
 
 
-def build(scratch: Path, version: str, pythons: Sequence[str]) -> Iterator[Artefact]:
+def build(scratch: Path, version: str, pythons: Sequence[str], *, is_all_twice: bool) -> Iterator[Artefact]:
     """The source distribution, and the wheels that are made from it; what is in them is checked."""
-    with step("build the source distribution"):
+    with step("build the source distribution, twice"):
         sdist = hatch(ROOT, "sdist", scratch / "sdist")
+        check_same(sdist, hatch(ROOT, "sdist", scratch / "sdist-again"))
         sources = contents_of(sdist)
         check_sdist(sources, version, tracked(ROOT))
         shutil.unpack_archive(sdist, scratch)
-    yield Artefact(sdist, "plain Python", is_source=True)
+    yield Artefact(sdist, PURE, is_source=True)
     unpacked = scratch / f"{NAME}-{version}"
-    with step("build the pure wheel from it"):
+    # Another place: no path of the sources is in what is built.
+    shutil.unpack_archive(sdist, scratch / "elsewhere")
+    elsewhere = scratch / "elsewhere" / unpacked.name
+    with step("build the pure wheel from it, twice"):
         pure = hatch(unpacked, "wheel", scratch / "pure")
+        check_same(pure, hatch(elsewhere, "wheel", scratch / "pure-again"))
         check_wheel(contents_of(pure), version, sources, compiled=())
-    yield Artefact(pure, "plain Python")
+    yield Artefact(pure, PURE)
     modules = hatch_targets(sources)["wheel"]["hooks"]["custom"]["modules"]
     for number, python in enumerate(pythons):
         with step(f"build the compiled wheel of {python} from it"):
             tools = sys.executable if python == sys.executable else with_tools(python, scratch / f"tools-{number}")
-            compiled = hatch(unpacked, "wheel", scratch / f"compiled-{number}", tools, HATCH_BUILD_HOOK_ENABLE_CUSTOM="true")
+            compiled = hatch(unpacked, "wheel", scratch / f"compiled-{number}", tools, **COMPILED)
+            if is_all_twice:
+                check_same(compiled, hatch(elsewhere, "wheel", scratch / f"compiled-{number}-again", tools, **COMPILED))
             check_wheel(contents_of(compiled), version, sources, compiled=modules)
         yield Artefact(compiled, "compiled", python=python)
 

@@ -163,7 +163,9 @@ def _sources(options: argparse.Namespace) -> Sources:
 
 
 def _load(properties: Mapping[str, str]) -> Config:
-    return with_loops(load(properties), len(os.sched_getaffinity(0)))
+    # macOS has no affinity.
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return with_loops(load(properties), cores)
 
 
 def _data_dir(config: Config) -> Path:

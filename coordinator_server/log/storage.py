@@ -25,6 +25,8 @@ from coordinator_server.log.file_locks import LocalHold, LocalLock
 ZEROS: Final = bytes(1 << 20)
 _KEEP_SIZE: Final = 1  # FALLOC_FL_KEEP_SIZE of linux/falloc.h
 _NOT_SUPPORTED: Final = frozenset({errno.EOPNOTSUPP, errno.ENOSYS})
+# A descriptor that may not even be read; systems without it have a plain one.
+_NO_RIGHTS: Final[int] = getattr(os, "O_PATH", os.O_RDONLY)
 _data_sync: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
 
 
@@ -211,7 +213,7 @@ class _SpareDescriptor:
     def fill(self) -> None:
         if self._fd < 0:
             with contextlib.suppress(OSError):
-                self._fd = os.open("/", os.O_PATH | os.O_CLOEXEC)
+                self._fd = os.open("/", _NO_RIGHTS | os.O_CLOEXEC)
 
 
 _SPARE: Final = _SpareDescriptor()

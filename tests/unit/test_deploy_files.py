@@ -64,6 +64,11 @@ def entrypoints() -> dict[str, list[str]]:
     return found
 
 
+def environment_of_the_server() -> dict[str, str]:
+    """The variables of the last stage, by name."""
+    return dict(re.findall(r"(KAFKA_\w+)=(\S+)", CONTAINERFILE[CONTAINERFILE.index("\nENV ") :]))
+
+
 def documents(name: str) -> list[Any]:
     return list(yaml.safe_load_all((DEPLOY / name).read_text()))
 
@@ -128,18 +133,34 @@ def test_what_the_images_are_built_of_is_sent_to_the_builder() -> None:
 
 def test_the_image_listens_where_its_environment_says() -> None:
     """As Kafka's does: whoever starts it may give other listeners, in a variable or as a property."""
-    environment = dict(re.findall(r"^ENV (KAFKA_\w+)=(\S+)$", CONTAINERFILE, re.MULTILINE))
+    environment = environment_of_the_server()
 
     assert Sources(environment=environment).read().config.listeners == "PLAINTEXT://:9092"
     assert Sources(environment=environment, overrides=["listeners=SSL://:9093"]).read().config.listeners == "SSL://:9093"
     assert parsed(entrypoints()["server"]).listen is None
 
 
+def test_the_image_is_a_coordinator_for_tests_too() -> None:
+    """As its comments say: nothing in the entry point or the environment keeps it from having no log."""
+    [words] = re.findall(r"^#   podman run -i \S+ \S+ coordinator-server (--ephemeral .*)$", CONTAINERFILE, re.MULTILINE)
+    options = parsed([*entrypoints()["server"], *words.split()])
+
+    assert (options.ephemeral, options.data_dir, options.loops) == (True, None, None)
+    assert parsed([*entrypoints()["server"], "--loops", "auto"]).loops == "auto"
+
+
+def test_no_image_runs_as_root() -> None:
+    """By a number, which an orchestrator can look at (runAsNonRoot)."""
+    stages = re.split(r"^FROM ", CONTAINERFILE, flags=re.MULTILINE)[1:]
+
+    assert {re.findall(r"^USER (\S+)$", stage, re.MULTILINE)[0] for stage in stages if "ENTRYPOINT" in stage} == {"10001"}
+
+
 def test_the_commands_in_the_containerfile_name_the_directory_of_the_server() -> None:
     """All programs of a container work on one log."""
     named = re.findall(r"^#.*--data-dir (\S+)", CONTAINERFILE, re.MULTILINE)
 
-    assert {Path(each) for each in named} == {parsed(entrypoints()["server"]).data_dir}
+    assert set(named) == {environment_of_the_server()["KAFKA_LOG_DIRS"]}
 
 
 def test_the_compose_file() -> None:
@@ -159,7 +180,7 @@ def test_the_compose_file() -> None:
         assert set(service.get("depends_on", ())) <= set(services)
     assert used == set(compose["volumes"])
     assert parsed(["serve", *services["server"]["command"]]).data_dir == Path("/data/log")
-    assert parsed(entrypoints()["server"]).data_dir == Path("/data/log")
+    assert environment_of_the_server()["KAFKA_LOG_DIRS"] == "/data/log"
     # No password that everybody knows.
     assert services["grafana"]["environment"]["GF_SECURITY_ADMIN_PASSWORD"].startswith("${GRAFANA_PASSWORD:?")
 

@@ -21,6 +21,7 @@ ASKED_FOR: dict[str, list[str]] = {
     "dev": PROJECT["dependencies"] + EXTRAS["page"] + EXTRAS["spark"] + EXTRAS["dev"],
     "tools": PROJECT["dependencies"] + EXTRAS["page"] + GROUPS["tools"],
     "browser": PROJECT["dependencies"] + EXTRAS["browser"],
+    "release": GROUPS["release"],
     "site": GROUPS["site"],
     "fuzz": PROJECT["dependencies"] + EXTRAS["fuzz"],
     "mutation": PROJECT["dependencies"] + EXTRAS["mutation"],

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
+import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from scripts.bill_of_materials import Incomplete, dependencies_of_the_project, settled
 from scripts.release import (
     IN_SDIST,
     LOCKS,
@@ -17,6 +20,7 @@ from scripts.release import (
     Unready,
     Wrong,
     check_metadata,
+    check_same,
     check_sdist,
     check_tree,
     check_version,
@@ -150,3 +154,36 @@ def test_a_wheel_that_differs_is_wrong(contents: Contents, compiled: list[str], 
 def test_metadata_that_an_index_would_refuse_or_that_misleads_is_wrong(old: bytes, new: bytes, complaint: str) -> None:
     with pytest.raises(Wrong, match=complaint):
         check_metadata(METADATA.replace(old, new), VERSION, b"# Read me\n")
+
+
+def test_a_bill_of_materials_is_that_of_the_release() -> None:
+    """With its version and what it asks for itself; without what only pip needs."""
+    names = [*sorted(dependencies_of_the_project()), "anyio", "pip", "coordinator-server"]
+    bill: dict[str, Any] = {
+        "metadata": {"component": {"name": "coordinator-server", "bom-ref": "root"}},
+        "components": [{"name": name, "version": "1", "bom-ref": f"{name}==1"} for name in names],
+        "dependencies": [{"ref": f"{name}==1"} for name in names] + [{"ref": "root"}],
+    }
+
+    found = settled(bill, "1.2.3")
+
+    assert found["metadata"]["component"]["version"] == "1.2.3"
+    assert [each["name"] for each in found["components"]] == names[:-2]
+    assert found["dependencies"][0] == {"ref": "root", "dependsOn": [f"{name}==1" for name in names[:-3]]}
+    assert len(found["dependencies"]) == len(names) - 1
+    del bill["components"][0]
+    with pytest.raises(Incomplete, match=names[0]):
+        settled(bill, "1.2.3")
+
+
+def test_two_builds_that_differ_are_wrong(tmp_path: Path) -> None:
+    """With the file in which they differ."""
+    paths = [tmp_path / "one.whl", tmp_path / "two.whl"]
+    for path, content in zip(paths, ("a", "b"), strict=True):
+        with zipfile.ZipFile(path, "w") as wheel:
+            wheel.writestr("same.py", "")
+            wheel.writestr("other.so", content)
+
+    check_same(paths[0], paths[0])
+    with pytest.raises(Wrong, match=r"built again: other\.so"):
+        check_same(*paths)
