@@ -216,7 +216,7 @@ class PlayedNode:
         else:
             done(self.membership.accepts)
 
-    def tell_given(self) -> None:
+    def end_gift(self, _shard: ShardId, /) -> None:
         for node in self.play.nodes:
             if node.membership is not None and self.play.rng.random() < 0.7:
                 node._later(node.process, self.play.delay_us(), node.membership.look_again)

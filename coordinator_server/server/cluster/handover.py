@@ -5,7 +5,7 @@
             ◄────────── Ready(is_taken)
     Moving(to, shards) ────────────────► says to clients that they are its   say to clients whose they are
     unloads them, and gives them in the rows
-    Given ─────────────────────────────► reads the rows, and takes them      read the rows
+    Given(to, shards) ─────────────────► takes them, and reads the rows      read the rows
 
 The rows alone say who owns a shard. A message that is lost, late or wrong costs time: nodes read the rows anyway.
 """
@@ -18,7 +18,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from coordinator_server.log.shards import Ownership
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.server.cluster.link import Link
 from coordinator_server.server.cluster.link_transport import LinkTransport
 from coordinator_server.server.cluster.unix import Listening
@@ -47,7 +47,10 @@ class Moving(Struct, tag=True, frozen=True):
 
 
 class Given(Struct, tag=True, frozen=True):
-    """The rows say now who has the shards."""
+    """The rows say now that ``to`` has the shards, unless something has come between."""
+
+    to: int
+    shards: tuple[Ownership, ...]
 
 
 FromGiver = Offer | Moving | Given
@@ -62,8 +65,8 @@ class Receiver(Protocol):
     def moving(self, to: int, shards: Sequence[Ownership], /) -> None:
         """Say to clients that a node is about to answer for shards."""
 
-    def given(self) -> None:
-        """Read the rows."""
+    def given(self, to: int, shards: Sequence[Ownership], /) -> None:
+        """Take shards that were given to this node, and read the rows."""
 
 
 class Handovers:
@@ -72,9 +75,9 @@ class Handovers:
     def __init__(self, transport: LinkTransport) -> None:
         self._transport = transport
         self._listening: Listening | None = None
-        # Dicts, so that iteration has a fixed order.
+        # A dict, so that iteration has a fixed order.
         self._accepted: dict[Link[FromGiver], None] = {}
-        self._open: dict[Handover, None] = {}
+        self._open: dict[ShardId, Handover] = {}
 
     async def start(self, receiver: Receiver) -> None:
         """Listen from now on."""
@@ -93,7 +96,7 @@ class Handovers:
                 case Moving():
                     receiver.moving(message.to, message.shards)
                 case Given():
-                    receiver.given()
+                    receiver.given(message.to, message.shards)
 
         self._listening = await self._transport.listen(accept)
 
@@ -103,39 +106,39 @@ class Handovers:
             self._listening.close()
         for accepted in list(self._accepted):
             accepted.close()
-        for each in self._open:
+        for each in self._open.values():
             each.close()
 
     async def offer(self, to: int, others: Iterable[int], shards: Sequence[Ownership]) -> bool:
         """Offer shards to a node, and tell it and the others that they are moving if it takes them. Return whether it does.
 
-        ``given`` ends what was begun here.
+        ``settle`` of each ends what was begun here.
         """
-        handover = Handover(to, [each for each in others if each != to])
-        if await handover.offer(self._transport, shards):
-            self._open[handover] = None
-            return True
-        return False
+        handover = Handover(to, [each for each in others if each != to], shards)
+        is_taken = await handover.offer(self._transport)
+        if is_taken:
+            self._open.update((shard, handover) for shard, _ in shards)
+        return is_taken
 
-    def given(self) -> None:
-        """Tell all who were told that shards are moving: the rows say so now."""
-        for handover in self._open:
-            handover.tell(Given())
-            handover.close()
-        self._open.clear()
+    def settle(self, shard: ShardId) -> None:
+        """Note that the gift of a shard has an outcome. The last one of an offer is told to all who know of it."""
+        handover = self._open.pop(shard, None)
+        if handover is not None and handover not in self._open.values():
+            handover.end()
 
 
 class Handover:
     """The links to all other nodes for some shards that go to node ``to``."""
 
-    def __init__(self, to: int, others: Sequence[int]) -> None:
+    def __init__(self, to: int, others: Sequence[int], shards: Sequence[Ownership]) -> None:
+        self._shards = tuple(shards)
         self._ready: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._to = to
         self._nodes = (to, *others)
         self.links: list[Link[Ready]] = [Link(Ready, self._answered, self._lost), *(_telling() for _ in others)]
 
-    async def offer(self, transport: LinkTransport, shards: Sequence[Ownership]) -> bool:
-        """Connect to all, offer shards, and wait for the answer. Return whether they are taken."""
+    async def offer(self, transport: LinkTransport) -> bool:
+        """Connect to all, offer the shards, and wait for the answer. Return whether they are taken."""
         connecting = [
             asyncio.ensure_future(self._connect(transport, node, link))
             for node, link in zip(self._nodes, self.links, strict=True)
@@ -143,7 +146,7 @@ class Handover:
         try:
             async with asyncio.timeout(READY_S):
                 await connecting[0]
-                self.links[0].send(Offer(tuple(shards)))
+                self.links[0].send(Offer(self._shards))
                 is_taken = await self._ready
         except (OSError, TimeoutError):
             is_taken = False
@@ -151,20 +154,24 @@ class Handover:
             for each in connecting:
                 each.cancel()
         if is_taken:
-            self.tell(Moving(self._to, tuple(shards)))
+            self._tell(Moving(self._to, self._shards))
         else:
             self.close()
         return is_taken
 
-    def tell(self, message: FromGiver) -> None:
-        """Send a message to all that are connected."""
-        for link in self.links:
-            link.send(message)
+    def end(self) -> None:
+        """Tell all that the shards were given."""
+        self._tell(Given(self._to, self._shards))
+        self.close()
 
     def close(self) -> None:
         """End the links, when what was sent has been read."""
         for link in self.links:
             link.finish()
+
+    def _tell(self, message: FromGiver) -> None:
+        for link in self.links:
+            link.send(message)
 
     async def _connect(self, transport: LinkTransport, node: int, link: Link[Ready]) -> None:
         try:

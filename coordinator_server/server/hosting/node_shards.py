@@ -234,9 +234,9 @@ class NodeShards:
 
         self._start_task(offer())
 
-    def tell_given(self) -> None:
-        """Let others look at the rows: shards were given to them."""
-        self._handovers.given()
+    def end_gift(self, shard: ShardId, /) -> None:
+        """Note that the gift of an offered shard has an outcome. When all of an offer have one, let others look at the rows."""
+        self._handovers.settle(shard)
 
     # Receiver: what other nodes give away.
 
@@ -251,9 +251,10 @@ class NodeShards:
         """Say to clients that a node is about to answer for shards."""
         self._nodes.expect(to, shards)
 
-    def given(self) -> None:
-        """Look at the rows: they say who has what was moving."""
-        self.membership.look_again()
+    def given(self, to: int, shards: Sequence[Ownership], /) -> None:
+        """Take what was given to this node, at the next epoch, and look at the rows: they say who has it."""
+        ours = shards if to == self._nodes.id else ()
+        self.membership.take_given([Ownership(shard, epoch + 1) for shard, epoch in ours])
 
     # Shards that come and go.
 

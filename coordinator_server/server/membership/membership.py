@@ -69,8 +69,8 @@ class Host(Protocol):
     def offer(self, to: Member, shards: Sequence[Ownership], done: Callable[[bool], None], /) -> None:
         """Let a member read shards that it is about to get. ``done`` gets whether it takes them; they are disowned then."""
 
-    def tell_given(self) -> None:
-        """Let others look at the rows: shards were given to them."""
+    def end_gift(self, shard: ShardId, /) -> None:
+        """Note that the gift of an offered shard has an outcome. When all of an offer have one, let others look at the rows."""
 
     def changed(self, table: Table, /) -> None:
         """Show clients and other rooms who owns what. Called for each version once."""
@@ -156,6 +156,15 @@ class Membership:
     def look(self) -> None:
         """Look at the others. A node that leaves goes on with that, to tell clients where its shards are."""
         self._ask("read", None, self._store.read, partial(self._read, self._moves))
+
+    def take_given(self, shards: Sequence[Ownership]) -> None:
+        """Take what others say that they have given to this node, at these epochs; it is so only if the rows say it, too."""
+        me = self.me
+        if me is not None and self.accepts:
+            for shard, epoch in shards:
+                if shard not in self.owned and shard not in self._unloading:
+                    self._take(me, shard, epoch)
+        self.look_again()
 
     def look_again(self) -> None:
         """Look at once: something has changed. What is being read may be from before."""
@@ -316,7 +325,10 @@ class Membership:
         ours = [(shard, row.epoch) for shard, row in table.shards.items() if row.owner == me and shard not in self.owned]
         for shard, epoch in [*(() if self.is_leaving else ours), *take]:
             if shard not in self._unloading:
-                self._ask("shard", shard, partial(self._store.take, me, shard, epoch), partial(self._took, me, shard))
+                self._take(me, shard, epoch)
+
+    def _take(self, me: Member, shard: ShardId, epoch: int) -> None:
+        self._ask("shard", shard, partial(self._store.take, me, shard, epoch), partial(self._took, me, shard))
 
     def _took(self, me: Member, shard: ShardId, epoch: int | None) -> None:
         self._moves += 1
@@ -350,14 +362,15 @@ class Membership:
             elif self.is_leaving and shard not in self.owned and shard not in self._unloading:
                 # The outcome of an earlier gift, or of a take, was not known.
                 give()
+            else:
+                self._host.end_gift(shard)
 
     def _give(self, me: Member, shard: ShardId, epoch: int, to: Member) -> None:
-        self._ask("shard", shard, partial(self._store.give, me, shard, epoch, to), self._gave)
+        self._ask("shard", shard, partial(self._store.give, me, shard, epoch, to), partial(self._gave, shard))
 
-    def _gave(self, is_given: bool | None) -> None:
+    def _gave(self, shard: ShardId, _: bool | None) -> None:
         self._moves += 1
-        if is_given:
-            self._host.tell_given()
+        self._host.end_gift(shard)
         if self.is_leaving:
             self.look_again()
 

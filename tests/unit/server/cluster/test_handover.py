@@ -35,8 +35,8 @@ class Node:
     def moving(self, to: int, shards: Sequence[Ownership]) -> None:
         self.heard.append((to, tuple(shards)))
 
-    def given(self) -> None:
-        self.heard.append("given")
+    def given(self, to: int, shards: Sequence[Ownership]) -> None:
+        self.heard.append(("given", to, tuple(shards)))
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 
 async def test_an_offer_that_is_accepted_is_told_to_all(nodes: tuple[Node, Node, Node]) -> None:
-    """Before the giver goes on, and again when the shards are given."""
+    """Before the giver goes on, and again when the gifts of all shards have outcomes."""
     one, two, three = nodes
     offer = asyncio.ensure_future(one.handovers.offer(2, [2, 3], SHARDS))
     await until(lambda: bool(two.ready))
@@ -68,10 +68,13 @@ async def test_an_offer_that_is_accepted_is_told_to_all(nodes: tuple[Node, Node,
     await until(lambda: bool(two.heard[1:] and three.heard))
     assert (two.heard[1:], three.heard) == ([(2, SHARDS)], [(2, SHARDS)])
 
-    one.handovers.given()
-    one.handovers.given()
+    one.handovers.settle(A)
+    await asyncio.sleep(0.01)
+    assert (two.heard[2:], three.heard[1:]) == ([], [])
+    one.handovers.settle(B)
+    one.handovers.settle(B)
     await until(lambda: bool(two.heard[2:] and three.heard[1:]))
-    assert (two.heard[2:], three.heard[1:]) == (["given"], ["given"])
+    assert (two.heard[2:], three.heard[1:]) == ([("given", 2, SHARDS)], [("given", 2, SHARDS)])
 
 
 @pytest.mark.parametrize("how", ["refused", "ended", "absent", "silent"])
@@ -93,7 +96,8 @@ async def test_whoever_does_not_accept_gets_nothing(
         two.handovers.stop()
 
     assert not await offer
-    one.handovers.given()
+    for shard, _ in SHARDS:
+        one.handovers.settle(shard)
     assert await _reaches(one, three) == [("offered", SHARDS)]
 
 

@@ -74,7 +74,7 @@ class Node:
         self.events.append(f"offers {len(shards)} to {to}")
         done(any(each.membership.me == to and each.membership.accepts for each in self.others))
 
-    def tell_given(self) -> None:
+    def end_gift(self, _shard: ShardId, /) -> None:
         for each in self.others:
             each.membership.look_again()
 
@@ -152,6 +152,18 @@ def test_a_node_that_accepts_nothing_gets_nothing(node: Node, database: Database
         node.tick()
         other.tick()
     assert node.events.count("offers 1 to 2.1") == 2
+
+
+def test_a_gift_that_is_told_is_taken_without_a_look(node: Node, database: Database) -> None:
+    """What was not given is not taken, whatever is said."""
+    other = Node(2, database)
+    other.tick()
+    database.membership.give(database, ONE, B, 1, TWO)
+    other.membership.take_given([Ownership(A, 2), Ownership(B, 2)])
+    for _ in range(2):
+        other.sent.pop(0)()
+
+    assert other.hosted == {B: 3}
 
 
 def test_a_gift_with_an_unknown_outcome_is_repeated(node: Node, database: Database) -> None:
