@@ -55,9 +55,8 @@ class Moments:
             try:
                 before, states = self._positions(), self._states()
                 wait_until_read(self._follower, self._cluster.high_watermarks(), WITHIN_S)
-                # Groups without members are deleted at any time, and made again.
-                may_end = {group for group in states if group.startswith("simple-")}
-                ours, our_states = self._ours(sorted({group for group, _, _ in before}), sorted(states.keys() - may_end))
+                described = sorted(group for group in states if not _may_end(group))
+                ours, our_states = self._ours(sorted({group for group, _, _ in before}), described)
                 after, states_after = self._positions(), self._states()
             except (NotAnswered, ClientError) as why:
                 self.not_answered = str(why)
@@ -65,9 +64,9 @@ class Moments:
                 return
         self.counts["moments"] += 1
         for where in before.keys() & after.keys():
-            if where in ours or where[0] not in may_end:
+            if where in ours or not _may_end(where[0]):
                 self._compare_position(where, before[where], ours.get(where), after[where])
-        for group in states.keys() - may_end:
+        for group in described:
             # The log has no state of a rebalance that goes on.
             if states[group] == states_after.get(group) and states[group].state in SETTLED:
                 self._note("states", group, states[group], our_states.get(group))
@@ -125,6 +124,11 @@ class Moments:
         if code != 0 or "Error:" in said:
             raise NotAnswered(said)
         return rows(said)
+
+
+def _may_end(group: str) -> bool:
+    """Return whether a group has no members: such groups are deleted at any time, and made again."""
+    return group.startswith("simple-")
 
 
 def rows(printed: str) -> Iterator[Mapping[str, str]]:
