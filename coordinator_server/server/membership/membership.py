@@ -351,6 +351,8 @@ class Membership:
     def _offer_heard(self, me: Member, to: Member, shards: Sequence[Ownership], is_accepted: bool) -> None:
         self._offered.difference_update(shard for shard, _ in shards)
         if self.me != me or self._is_ending:
+            for shard, _ in shards:
+                self._host.end_gift(shard)
             return
         if not is_accepted:
             self._refusals[to] = self._clocks.boot_ms() + REFUSED_MS
