@@ -15,7 +15,7 @@ from coordinator_server.log.jobs import InputFile, Layer
 from coordinator_server.pipeline.compact.keyed import is_kept
 from coordinator_server.pipeline.compact.supported import Unsupported, check_header, errors_at
 from coordinator_server.pipeline.errors import GateClosed
-from coordinator_server.pipeline.input.files import read_batches, records_of
+from coordinator_server.pipeline.input.files import read_windows, records_of
 from coordinator_server.pipeline.layer.batches import LayerRecord
 from coordinator_server.pipeline.rules import Fold, Folded, Rule
 from coordinator_server.pipeline.states.state import replay_into
@@ -46,8 +46,8 @@ def fold_records(rule: Rule, folded: Folded, inputs: Sequence[InputFile], cutoff
     fold = folded.fold(state)
     records_in = 0
     for file in inputs:
-        for data, position, header in read_batches(file):
-            with errors_at(file.path, position):
+        for data, position, header, at in read_windows(file):
+            with errors_at(file.path, at):
                 records_in += _replay(fold, serde, _records(data, position, header, file.from_offset))
     folded_to: dict[int, _KeyValue] = {}
     for offset, record in fold.records():
@@ -98,7 +98,7 @@ def _with_input_fields(folded_to: dict[int, _KeyValue], inputs: Sequence[InputFi
     """Return the kept records in offset order, with timestamp, headers and leader epoch of the input records at their offsets."""
     offsets = sorted(folded_to)
     for file in inputs:
-        for data, position, header in read_batches(file):
+        for data, position, header, _ in read_windows(file):
             next_one = bisect_left(offsets, max(header.base_offset, file.from_offset))
             if next_one == len(offsets) or offsets[next_one] >= header.next_offset:
                 continue

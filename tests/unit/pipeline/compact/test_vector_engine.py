@@ -18,6 +18,7 @@ from coordinator_server.pipeline.states.transactions import TransactionalIdsStat
 from protocol.batch_builder import BatchBuilder, empty_batch
 from protocol.record_batch import Record, iter_batches
 from tests.support.inputs import plan_shard
+from tests.support.kafka_partition import COMMIT, marker, of_transaction
 from tests.support.kind_logs import transaction_log
 from tests.support.random_log import write_log
 from tests.support.segments import START_MS, Batch, append_segments, coordinator_log, encode, write_segments
@@ -28,7 +29,7 @@ import numpy as np
 
 from coordinator_server.pipeline.compact import vector_engine
 from coordinator_server.pipeline.compact.column_digest import digest_columns
-from coordinator_server.pipeline.compact.vector_engine import VectorEngine
+from coordinator_server.pipeline.compact.vector_engine import TooManyKeys, VectorEngine
 from coordinator_server.pipeline.input import columns
 from coordinator_server.pipeline.input.columns import Irregular, map_file, read_columns
 
@@ -265,3 +266,22 @@ def test_a_log_of_transactional_ids_needs_no_reference(tmp_path: Path, monkeypat
     compacted = replay_into(TransactionalIdsState(), layer.read())
     assert (compacted.contents(), compacted.digest()) == (whole.contents(), whole.digest())
     assert len(whole) > 1
+
+
+@pytest.mark.parametrize("with_markers", [False, True])
+def test_a_shard_with_more_keys_than_memory_has_room_for(tmp_path: Path, with_markers: bool) -> None:
+    """It is given up, and nothing is left; a marker takes as much as a key."""
+    shard_dir = tmp_path / SHARD
+    if with_markers:
+        log = [of_transaction(0, 7, (b"\0\1a", b"1"), (b"\0\1b", b"2")), marker(2, 7, COMMIT)]
+        write_log(shard_dir, log, 1)
+    else:
+        write_segments(shard_dir, [Batch(tuple(Record(n, START_MS, b"\0\1%d" % (n % 3), b"x") for n in range(20)))])
+    plan = plan_shard(shard_dir)
+    assert plan is not None
+
+    with pytest.raises(TooManyKeys):
+        compact_shard(plan, None, VectorEngine(most_keys=2))
+
+    assert not [path for path in shard_dir.iterdir() if path.is_dir()]
+    assert compact_shard(plan, None, VectorEngine(most_keys=3)).attempt

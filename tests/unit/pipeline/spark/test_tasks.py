@@ -1,8 +1,9 @@
-"""The wait for Spark's results, with a context that a test plays."""
+"""The wait for Spark's results, of one job or of several, with a context that a test plays."""
 
 from __future__ import annotations
 
-from threading import Event
+from threading import Barrier, Event
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -12,7 +13,7 @@ pytest.importorskip("pyspark", reason="the spark extra is not installed: make te
 from py4j.protocol import Py4JNetworkError
 
 from coordinator_server.pipeline.errors import ShardFailed
-from coordinator_server.pipeline.spark.tasks import collect_results
+from coordinator_server.pipeline.spark.tasks import collect_results, run_at_once
 
 
 class Dying:
@@ -48,3 +49,48 @@ def test_a_jvm_that_dies_is_a_failure() -> None:
 
     with pytest.raises(ShardFailed, match="Spark gave up: Answer from Java side is empty"):
         collect_results(cast("Any", dying), cast("Any", dying), lambda: None)
+
+
+class Context:
+    """Of two cores."""
+
+    defaultParallelism = 2  # noqa: N815 - Spark's name
+
+    def __init__(self) -> None:
+        self.is_cancelled = Event()
+
+    def cancelAllJobs(self) -> None:  # noqa: N802 - Spark's name
+        self.is_cancelled.set()
+
+
+def session() -> Any:
+    return SimpleNamespace(sparkContext=Context())
+
+
+def test_as_many_run_as_there_are_cores() -> None:
+    """Two wait for each other, and so on: none would end alone."""
+    pairs = Barrier(2)
+
+    def job() -> int:
+        return pairs.wait(10)
+
+    assert sorted(run_at_once(session(), [job] * 6)) == [0, 0, 0, 1, 1, 1]
+
+
+def test_one_that_fails_ends_the_others() -> None:
+    """Those that run are cancelled, and those that wait never begin."""
+    spark = session()
+    begun: list[str] = []
+
+    def fails() -> None:
+        raise ShardFailed("no")
+
+    def lasts() -> None:
+        begun.append("")
+        assert spark.sparkContext.is_cancelled.wait(10)
+
+    with pytest.raises(ShardFailed):
+        list(run_at_once(spark, [lasts, fails, *[lasts] * 20]))
+
+    assert spark.sparkContext.is_cancelled.is_set()
+    assert len(begun) <= 3
