@@ -55,7 +55,7 @@ WITHIN_S: Final = 600
 EMPTY: Final = "an empty server"
 # Below these, a figure is noise: it gets no exponent.
 LEAST_S: Final = 0.02
-LEAST_MS: Final = 5.0
+LEAST_MS: Final = 20.0
 LEAST_MB: Final = 2.0
 
 

@@ -25,11 +25,12 @@ def cells(
 ) -> str:
     """Return the figures of a row at each size, and the exponent of what they have above ``base``.
 
-    ``show`` is the format of a figure. The exponent is ``-`` where a figure is ``least`` or below: noise.
+    ``show`` is the format of a figure; one below 0 is unknown. The exponent is ``-`` where a figure is ``least`` or below: noise.
     """
     above = values if base is None else [value - each for value, each in zip(values, base, strict=True)]
     found = exponent(sizes, above, least)
-    return " ".join(f"{format(each, show):>8}" for each in values) + (f"  ^{found:4.2f}" if found is not None else "      -")
+    shown = " ".join(f"{format(each, show) if each >= 0 else '-':>8}" for each in values)
+    return shown + (f"  ^{found:4.2f}" if found is not None else "      -")
 
 
 def width(sizes: Sequence[float]) -> int:

@@ -25,8 +25,8 @@ from coordinator_server.pipeline.history.output import TableFile
 from coordinator_server.pipeline.locations import Url, make_parents, open_url, parse_location
 
 ROWS_PER_FILE: Final = 2_000_000
-GROUP_ROWS: Final = 1 << 18
-GROUP_BYTES: Final = 32 << 20
+GROUP_ROWS: Final = 1 << 17
+GROUP_BYTES: Final = 16 << 20
 MOST_OPEN: Final = 8
 COMPRESSION: Final = "zstd"
 _PRIVATE: Final = 0o077
