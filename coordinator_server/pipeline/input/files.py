@@ -27,7 +27,7 @@ from protocol.record_batch import (
 
 # Limit for one batch after decompression: Kafka's batches have about a megabyte, and offsets compress well.
 _MAX_EXPANDED: Final = 1 << 28
-WINDOW_BYTES: Final = 4 << 20
+WINDOW_BYTES: Final = 1 << 20
 """The bytes of a file that are in memory, for readers of large logs."""
 
 

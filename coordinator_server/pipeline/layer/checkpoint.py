@@ -46,7 +46,7 @@ RECORDS_AT_ONCE: Final = 50_000
 # Each part is a file, and a few hundred records that wait for it.
 MOST_PARTS: Final = 256
 # Records beside the state are in a temporary file, but for the first ones.
-REST_BYTES: Final = 8 << 20
+REST_BYTES: Final = 1 << 20
 
 
 Read = Callable[[Layer], Iterable[tuple[bytes, BatchHeader]]]
