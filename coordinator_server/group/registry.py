@@ -97,7 +97,7 @@ class Groups:
 
     def exists_at(self, group_id: str, committed_offset: int) -> bool:
         """Return whether a group existed as of ``committed_offset``, or has living members."""
-        if self.classic.living(group_id) is not None or self.offsets.of_group_at(group_id, committed_offset) is not None:
+        if self.classic.living(group_id) is not None or self.offsets.has_group_at(group_id, committed_offset):
             return True
         return any(table.get_at(group_id, committed_offset) is not None for table in self.tables)
 

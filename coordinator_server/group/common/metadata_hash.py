@@ -52,7 +52,7 @@ class TopicHashes:
 
     def forget(self, names: Iterable[str]) -> None:
         """Drop the hashes of topics that have changed or are gone."""
-        for name in names:
+        for name in names if self._known else ():
             self._known.pop(name, None)
 
     def _of_topic(self, topic: Topic) -> int:

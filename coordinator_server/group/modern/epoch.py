@@ -39,6 +39,6 @@ def next_epoch(
 
 def topics_changed(groups: GroupTable[Any], names: Collection[str]) -> None:
     """Have the groups of these topics compared again, at their next heartbeats."""
-    for name in names:
+    for name in names if groups.by_id else ():
         for group_id in groups.subscribed_to(name):
             groups.by_id[group_id].compared_epoch = None
