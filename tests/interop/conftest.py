@@ -11,7 +11,7 @@ import pytest
 from tests.interop.clients import CONSUMERS, ConfluentAdmin
 from tests.interop.contract_table import CONTRACT, LACKS, LACKS_OF_CONSUMERS, contract_table, pauses
 from tests.interop.crew import Crew
-from tests.interop.programs import FOREIGN
+from tests.interop.programs import FOREIGN, TESTCONTAINERS_HOMES
 from tests.support.node_cluster import NodeCluster
 from tests.support.postgresql import PostgresqlServer
 from tests.support.postgresql import postgresql as postgresql  # noqa: PLC0414 - a fixture
@@ -30,6 +30,8 @@ WHAT_IF = {
     "test_what_if.py": ("confluent-kafka", "java", "franz-go", "kafka-python", "aiokafka"),
     "test_what_if_scripts.py": ("confluent-kafka",),
 }
+# The examples of examples/testcontainers.
+CONTAINERS = {"test_testcontainers.py": tuple(TESTCONTAINERS_HOMES)}
 # kafkajs joins again by itself when it finds another coordinator. sarama's commits do not tell errors.
 STEADY = ("java", "confluent-kafka", "franz-go", "aiokafka", "kafka-python")
 ALL_CLIENTS = (*FOREIGN, *CONSUMERS)
@@ -46,7 +48,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None if config.getoption("--clients") else True
     if collection_path.name in TOOLS:
         return None if "java" in _named_clients(config) else True
-    able = (WITH_BOTH_PROTOCOLS | WHAT_IF).get(collection_path.name)
+    able = (WITH_BOTH_PROTOCOLS | WHAT_IF | CONTAINERS).get(collection_path.name)
     if able is not None:
         return None if set(able) & set(_named_clients(config)) else True
     return None
@@ -63,6 +65,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("client", [client for client in named if (client, scenario) not in LACKS_OF_CONSUMERS])
         return
     name = Path(metafunc.module.__file__ or "").name
+    if name in CONTAINERS and "client" in metafunc.fixturenames:
+        metafunc.parametrize("client", [client for client in _named_clients(metafunc.config) if client in CONTAINERS[name]])
+        return
     if name == MOVING:
         steady = [client for client in _named_clients(metafunc.config) if client in STEADY]
         both = WITH_BOTH_PROTOCOLS["test_consumer_contract.py"]

@@ -115,6 +115,41 @@ _BUILDS: dict[str, Callable[[], list[str]]] = {
 FOREIGN = tuple(_BUILDS)
 
 
+TESTCONTAINERS = HERE.parents[1] / "examples" / "testcontainers"
+TESTCONTAINERS_HOMES = {"java": "java", "franz-go": "go", "kafkajs": "node"}
+"""By client, where its example is."""
+
+
+def example_with_container(client: str) -> list[str]:
+    """The words that start the example of examples/testcontainers that uses a client, built with its Testcontainers library."""
+    home = TESTCONTAINERS / TESTCONTAINERS_HOMES[client]
+    sources = [each for each in home.iterdir() if each.is_file()]
+
+    def steps(to: Path) -> list[list[str]]:
+        for source in sources:
+            shutil.copy(source, to)
+        jars, classes = to / "jars", to / "classes"
+        java = [str(each) for each in sorted(to.glob("*.java"))]
+        return {
+            "java": [
+                ["mvn", "-q", "-B", "-f", str(to), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"],
+                ["javac", "-nowarn", "-d", str(classes), "-cp", f"{jars}/*", *java],
+            ],
+            "go": [["go", "build", "-C", str(to), "-o", str(to / "example"), "."]],
+            "node": [["npm", "ci", "--prefix", str(to), "--no-audit", "--no-fund", "--ignore-scripts"]],
+        }[home.name]
+
+    needed = {"java": "mvn", "go": "go", "node": "npm"}[home.name]
+    if shutil.which(needed) is None:
+        do_without(f"no {needed} on the PATH: examples/testcontainers/{home.name} has to be built")
+    built = _built(f"testcontainers-{home.name}", sources, steps)
+    return {
+        "java": ["java", *JVM, "-cp", f"{built / 'classes'}{os.pathsep}{built / 'jars'}/*", "Example"],
+        "go": [str(built / "example")],
+        "node": ["node", str(built / "example.js")],
+    }[home.name]
+
+
 def _built(name: str, sources: list[Path], steps: Callable[[Path], list[list[str]]]) -> Path:
     """The directory of what these sources build, made if it is not there: a directory is there when it is whole."""
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in sorted(sources))).hexdigest()[:12]
