@@ -19,7 +19,7 @@ from coordinator_server.page import across, group, moments, summaries
 from coordinator_server.page.aged import Aged
 from coordinator_server.page.density import Times
 from coordinator_server.page.lanes import Window
-from coordinator_server.page.lived import life_of
+from coordinator_server.page.lived import AboutMembers, life_of
 from coordinator_server.page.machine import machine_of
 from coordinator_server.page.paces import partition_paces
 from coordinator_server.page.queued import Queued, TooMany
@@ -97,6 +97,7 @@ class Answers:
         self._machine = machine_of(data_dir)
         self._findings = Aged(findings, FINDINGS_S)
         self._removed_to = removed_to
+        self._about_members = AboutMembers()
         self._played: Queued[Played, WhatIf] = Queued(self._play)
         self._lock = threading.Lock()
         self._kept: OrderedDict[Any, bytes] = OrderedDict()
@@ -229,9 +230,8 @@ class Answers:
 
     def _play(self, asked: Played) -> WhatIf:
         with self._opened(asked.group_id) as (found, index):
-            life = life_of(
-                found, read_topics(self._data_dir, self._updater.catalog_to), self._removed_to().get(found.shard_name, 0)
-            )
+            topics, removed = read_topics(self._data_dir, self._updater.catalog_to), self._removed_to().get(found.shard_name, 0)
+            life = life_of(found, self._about_members, topics, removed)
             whole = group.times_of(found.stored, found.reader().last)
             read_ms = self._read_ms(index)
         size = group.parsed(dict(asked.sizes))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final
 
+from coordinator_server.page.chunk_cache import ChunkCache
 from coordinator_server.pipeline.index.chunk import batches_of
 from coordinator_server.pipeline.index.reader import Chunk
 from coordinator_server.pipeline.index.snapshot import SnapshotGroup
@@ -21,7 +22,20 @@ MOST_SIZE: Final = 40_000
 """How large turns may be together that are played: a turn has members, and partitions that they want."""
 
 
-def life_of(group: SnapshotGroup, history: TopicHistory, removed_to: int = 0) -> Life:
+class AboutMembers(ChunkCache[bytes]):
+    """The batches about members, of chunks that have ended: a million commits are read once."""
+
+    def __init__(self) -> None:
+        super().__init__(MOST_BYTES)
+
+    def read(self, group: SnapshotGroup, chunk: Chunk) -> bytes:
+        """Return those of a chunk."""
+        if chunk is group.stored.chunks[-1]:
+            return _about_members(group, chunk)
+        return self.get(group.id, chunk, lambda: _about_members(group, chunk))
+
+
+def life_of(group: SnapshotGroup, kept: AboutMembers, history: TopicHistory, removed_to: int = 0) -> Life:
     """Return the life that the index has of a group, or the last part of a very long one. Raises DecodeError.
 
     Records before ``removed_to`` are those that another cluster has left of more.
@@ -36,7 +50,7 @@ def life_of(group: SnapshotGroup, history: TopicHistory, removed_to: int = 0) ->
         if size > MOST_BYTES:
             break
         first = chunk
-        found.append(_about_members(group, chunk))
+        found.append(kept.read(group, chunk))
         size += len(found[-1])
     for data in (group.stored.base(first), *reversed(found)):
         reader.add(batches_of(data))

@@ -15,6 +15,8 @@ from coordinator_server.page.answers import Answers, BadRequest
 from coordinator_server.page.board import Board
 from coordinator_server.page.summary import Words
 from coordinator_server.page.updater import Updater
+from coordinator_server.pipeline.index.reader import Chunk
+from coordinator_server.pipeline.index.snapshot import SnapshotGroup
 from tests.support.group_lives import GROUP, TOPICS, ModernGroup
 from tests.support.life_directory import write_life
 from tests.support.page_log import Story, client_of, indexed, write_stories
@@ -118,6 +120,21 @@ def test_what_would_take_long_is_left_out_the_oldest_first(page: Answers, monkey
     monkeypatch.setattr(lived, "MOST_SIZE", 1)
     none = asked(page, columns=98)
     assert (none["left_out"], none["first_ms"], none["changes"], none["generations"]) == (8, None, [], 8)
+
+
+def test_chunks_that_have_ended_are_read_once(page: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most have nothing about members: that is known of them."""
+    asked(page)
+    read, about = [], lived._about_members
+
+    def counted(group: SnapshotGroup, chunk: Chunk) -> bytes:
+        read.append(chunk)
+        return about(group, chunk)
+
+    monkeypatch.setattr(lived, "_about_members", counted)
+    asked(page, columns=96)
+
+    assert len(read) == 1
 
 
 def test_of_a_very_long_life_the_last_part_is_read(page: Answers, monkeypatch: pytest.MonkeyPatch) -> None:

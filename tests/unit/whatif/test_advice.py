@@ -68,6 +68,8 @@ def test_needless_moves_speak_for_another_assignor() -> None:
 
     assert found["cooperative-sticky"].needless > 0
     assert "moves of partitions were needless" in found["cooperative-sticky"].text
+    assert found["cooperative-sticky"].text.endswith(" of standstill, for 3 more rebalances")
+    assert found["uniform"].text.endswith(" of standstill")
 
 
 def test_what_a_rule_gives_that_does_not_give_the_record_is_not_known() -> None:

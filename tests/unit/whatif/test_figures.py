@@ -72,3 +72,10 @@ def test_a_sum_is_as_certain_as_its_least_certain_part() -> None:
     assert known + UNKNOWN == Figure(3, Certainty.UNKNOWN)
     assert UNKNOWN + UNKNOWN == UNKNOWN
     assert total([Cost(imbalance=Figure(2)), Cost(imbalance=Figure(5)), Cost(imbalance=Figure(1))]).imbalance == Figure(5)
+
+
+def test_a_sum_has_the_worst_imbalance_that_is_known() -> None:
+    costs = [Cost(imbalance=UNKNOWN), Cost(imbalance=Figure(2)), Cost(imbalance=Figure(1))]
+
+    assert total(costs).imbalance == Figure(2, Certainty.UNKNOWN)
+    assert total(costs[:1]).imbalance == Figure(0, Certainty.UNKNOWN)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from coordinator_server.whatif.figures import UNKNOWN, Certainty, Figure, total
+from coordinator_server.whatif.life import LifeMember
 from coordinator_server.whatif.names import NAMES
 from coordinator_server.whatif.play import play, recorded
 from coordinator_server.whatif.rules import RULES, Standstill
@@ -93,3 +96,20 @@ def test_the_second_rebalance_of_a_cooperative_group_is_no_change_of_its_own() -
     assert [(turn.generation.number, turn.rebalances) for turn in found] == [(1, 1), (2, 2), (4, 1)]
     assert [each.cost.rebalances.value for each in play(found, RULES["range"], {})] == [1, 1, 1]
     assert [each.cost for each in play(found, None, {})] == [each.cost for each in recorded(found, {})]
+
+
+@pytest.mark.parametrize(
+    ("first", "members", "then"),
+    [
+        ("cooperative-sticky", [A, B, C], "cooperative-sticky"),
+        ("cooperative-sticky", [A, B], "range"),
+        ("range", [A, B], "range"),
+        ("mine", [A, B], "mine"),
+    ],
+)
+def test_what_another_change_or_assignor_gives_is_a_change(first: str, members: list[LifeMember], then: str) -> None:
+    """Somebody came before the second rebalance; or nothing was withheld, though partitions had no owner."""
+    before = generation(2, [A, B], held(a="t0 t1 t2"), assignor=first)
+    after = generation(3, members, held(a="t0 t1 t2", b="t3 t4 t5"), assignor=then)
+
+    assert [turn.generation.number for turn in turns_of([before, after])] == [2, 3]
