@@ -13,6 +13,7 @@ HISTORY  ?= ./history
 ARGS     ?=
 
 VENV := .venv
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' coordinator_server/__init__.py)
 BIN  := $(VENV)/bin
 
 .DEFAULT_GOAL := help
@@ -150,9 +151,9 @@ browser: with-dev ## the page in a real Chromium (Debian's package chromium): ev
 	@$(BIN)/python -c 'import axe_playwright_python, playwright' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/browser.lock
 	@PAGE_PICTURES=$(PICTURES) $(BIN)/python -m pytest -n0 tests/browser/views.py $(ARGS)
 
-site: with-dev ## the documentation as a site in site/, with a search and the reference of the commands; wrong links end it
+site: with-dev ## the documentation as a site in site/, with a search, the reference of the commands and a choice of the versions that are there; wrong links end it
 	@$(BIN)/python -c 'import material' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/site.lock
-	@NO_MKDOCS_2_WARNING=1 COLUMNS=100 PYTHONPATH=. $(BIN)/mkdocs build --quiet --site-dir site $(ARGS)
+	@NO_MKDOCS_2_WARNING=1 COLUMNS=100 PYTHONPATH=. $(BIN)/mkdocs build --quiet --site-dir site/$(VERSION) $(ARGS)
 	@echo "the site is in site/: $(BIN)/python -m http.server -d site 8000"
 
 wheel: with-tools ## build a wheel with compiled hot modules into dist/ (needs a C compiler; some minutes)

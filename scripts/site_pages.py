@@ -1,12 +1,14 @@
 """What the site has beside docs/: the pages at the top of the repository, and the commands with their options.
 
 A hook of MkDocs (``mkdocs.yml``). Documents link to each other as files of the repository, so that they work where it is hosted;
-here those links are turned to pages of the site, and links to other files (sources, units, programs) into their names.
+here those links are turned to pages of the site, and links to other files (sources, units, programs) into their names. A site is
+a directory of its version; whoever publishes one keeps those of earlier versions beside it.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import posixpath
 import re
 from collections.abc import Iterator
@@ -57,6 +59,19 @@ def on_page_markdown(markdown: str, page: Any, files: Files, **_: Any) -> str:
         return f"[{words}]({where}{'#' if anchor else ''}{anchor})"
 
     return _LINK.sub(linked, markdown)
+
+
+def on_post_build(config: Any) -> None:
+    """List the versions that are beside this one, newest first, for the choice at the top. The site begins at the newest."""
+    site = Path(config["site_dir"]).parent
+    versions = sorted((each.parent.name for each in site.glob("*/sitemap.xml")), key=_order, reverse=True)
+    listed = [{"version": each, "title": each, "aliases": ["latest"] if each == versions[0] else []} for each in versions]
+    (site / "versions.json").write_text(json.dumps(listed))
+    (site / "index.html").write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={versions[0]}/index.html">\n')
+
+
+def _order(version: str) -> list[int]:
+    return [int(each) for each in re.findall(r"\d+", version)]
 
 
 def _command_line() -> Iterator[str]:
