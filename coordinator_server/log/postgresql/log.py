@@ -28,7 +28,7 @@ from coordinator_server.log.postgresql.checks import check_clock, check_connecti
 from coordinator_server.log.postgresql.inspection import inspect
 from coordinator_server.log.postgresql.layers import LayerCopies
 from coordinator_server.log.postgresql.loads import Loads
-from coordinator_server.log.postgresql.objects import Unanswered, below, objects
+from coordinator_server.log.postgresql.objects import Objects, Unanswered, below
 from coordinator_server.log.postgresql.reads import Reads
 from coordinator_server.log.postgresql.retention import StoreRetention
 from coordinator_server.log.postgresql.rows import SHARD_ROW, Row
@@ -159,7 +159,7 @@ class PostgresqlLog:
         """
         if url:
             with suppress(Unanswered):
-                await asyncio.to_thread(objects(url).check, secrets.token_hex(8))
+                await asyncio.to_thread(Objects(url).check, secrets.token_hex(8))
         await self._writing.write(_KEEP_LAYERS_IN, below(url, self.meta.cluster_id), waits=False)
 
     async def connect(self) -> None:

@@ -180,8 +180,11 @@ def remove_files(attempts: Iterable[str]) -> None:
 
 
 def objects(url: str) -> Objects:
-    """Return the files below a URL, for this process. Raises ConfigError."""
-    return _objects(url, os.getpid())
+    """Return the files below a URL that the database has, for this process. Raises LogError if they cannot be used here."""
+    try:
+        return _objects(url, os.getpid())
+    except ConfigError as error:
+        raise LogError(str(error)) from error
 
 
 @cache

@@ -118,7 +118,15 @@ class CatalogReplica:
 
     @property
     def is_current(self) -> bool:
-        """Whether this loop is attached to the owner and has caught up."""
+        """Whether this loop has all that was answered: it has caught up with the owner, which still waits for it.
+
+        What shards do unasked looks at this, too: the gate keeps only answers back when the lease is over.
+        """
+        return self._has_caught_up and self._boot_ms() < self._lease.ends_ms
+
+    @property
+    def _has_caught_up(self) -> bool:
+        """Whether this loop is attached to the owner, and has what was there then."""
         return self._send is not None and self._current_from is not None and self._known.next_offset >= self._current_from
 
     @property
@@ -258,7 +266,7 @@ class CatalogReplica:
     def _acknowledge(self) -> None:
         if self._send is not None:
             self._send(Acknowledge(self._known.next_offset))
-        if self.is_current:
+        if self._has_caught_up:
             self.on_current()
 
     def _answered(self, answer: Answer) -> None:

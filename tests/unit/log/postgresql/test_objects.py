@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,7 +14,16 @@ import pytest
 from coordinator_server.config.errors import ConfigError
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.log.opening import job_shard
-from coordinator_server.log.postgresql.objects import Objects, Unanswered, attempt_in, below, check_url, objects, stored_in
+from coordinator_server.log.postgresql.objects import (
+    Objects,
+    Unanswered,
+    _objects,
+    attempt_in,
+    below,
+    check_url,
+    objects,
+    stored_in,
+)
 from coordinator_server.log.store_paths import split_path
 from tests.support.job_subjects import SHARD, PostgresqlDatabase
 from tests.support.log import values
@@ -223,6 +233,23 @@ def test_a_store_that_cannot_be_used_is_refused_at_the_start(subject: Postgresql
             keep_in(subject, url)
         assert "the-secret" not in str(refused.value)
     assert [tuple(row) for row in subject.node.sql("SELECT objects FROM meta")] == [("",)]
+
+
+def test_a_node_without_the_package_says_what_it_lacks(
+    subject: PostgresqlDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At its start, and when another node has put layers there since: no shard is loaded without its layer."""
+    url = f"file://{tmp_path}/objects"
+    keep_in(subject, url)
+    append(subject, 1)
+    assert publish(subject, 1)
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    _objects.cache_clear()
+    with pytest.raises(LogError, match=r"pip install 'coordinator-server\[s3\]'"):
+        reopened(subject, 1)
+
+    with pytest.raises(ConfigError, match=r"pip install 'coordinator-server\[s3\]'"):
+        keep_in(subject, url)
 
 
 def test_a_store_that_does_not_answer_is_waited_for(subject: PostgresqlDatabase, monkeypatch: pytest.MonkeyPatch) -> None:

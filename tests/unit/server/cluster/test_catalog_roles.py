@@ -226,6 +226,21 @@ def test_a_node_that_joins_anew_answers_nobody_until_it_is_attached() -> None:
     played(play)
 
 
+def test_a_follower_whose_lease_is_over_does_not_know_what_exists() -> None:
+    """It is attached, and the owner goes on without it: shards must not remove what they have of topics that it lacks."""
+
+    async def play(cluster: Cluster) -> None:
+        await cluster.begin()
+        node = cluster.nodes[2]
+        node.roles._replica._lease.renew(node.gate.boot_ms(), 1000)
+        assert node.roles.is_current
+        node.roles._replica.end_lease()
+
+        assert not node.roles.is_current
+
+    played(play)
+
+
 def test_a_follower_leaves_an_owner_that_is_none_any_more() -> None:
     """It may not know that yet, and would go on to grant leases."""
 
