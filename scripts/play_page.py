@@ -56,7 +56,8 @@ class Step(NamedTuple):
 
     command: str | None
     printed: list[str]
-    is_last: bool
+    may_stay: bool
+    """Whether nothing is typed behind it but ctrl-C."""
 
 
 def steps_of(block: str) -> list[Step]:
@@ -65,13 +66,13 @@ def steps_of(block: str) -> list[Step]:
     lines = block.splitlines()
     for number, line in enumerate(lines):
         if line.startswith("$ "):
-            is_last = not any(each.startswith("$ ") or each == _ENDS for each in lines[number + 1 :])
-            steps.append(Step(line[2:], [], is_last))
+            following = next((each for each in lines[number + 1 :] if each.startswith("$ ") or each == _ENDS), _ENDS)
+            steps.append(Step(line[2:], [], may_stay=following == _ENDS))
         elif line == _ENDS:
-            steps.append(Step(_ENDS, [], is_last=False))
+            steps.append(Step(_ENDS, [], may_stay=False))
         else:
             if not steps:
-                steps.append(Step(None, [], is_last=True))
+                steps.append(Step(None, [], may_stay=True))
             steps[-1].printed.append(line)
     return steps
 
@@ -208,7 +209,7 @@ class Player:
             elif part["kind"] == "console":
                 terminal = self._terminals.setdefault(title or "", Terminal(self._directory, self._environment, self._errors))
                 for step in steps_of(content):
-                    stays = step.is_last and title is not None
+                    stays = step.may_stay and title is not None
                     yield self._done(step.command or step.printed[0], partial(terminal.do, step, stays=stays))
             elif title:
                 (self._directory / title).write_text(content)
@@ -276,6 +277,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--wheel", type=Path, help="what the page installs as coordinator-server")
     parser.add_argument("--within", type=float, default=300, metavar="SECONDS", help="how long it may take (%(default)s)")
     options = parser.parse_args(argv)
+    # Whoever is ended ends what the page has started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="page-") as name:
         scratch = Path(name)

@@ -30,6 +30,14 @@ hello
 ^C
 ```
 
+```console title="other"
+$ echo begun; exec sleep 60
+begun
+^C
+$ echo again
+again
+```
+
 ```console
 $ printf '1 a\\n2 b\\n3 c\\n'
 1 …
@@ -49,7 +57,7 @@ def test_a_page_is_played_from_top_to_bottom(tmp_path: Path) -> None:
     """Files are written, commands end, and those of a terminal go on beside what follows."""
     steps = played(RIGHT, tmp_path)
 
-    assert [step.split()[0] for step in steps] == ["echo", "hello", "^C", "printf", "true"]
+    assert [step.split()[0] for step in steps] == ["echo", "hello", "^C", "echo", "^C", "echo", "printf", "true"]
 
 
 @pytest.mark.parametrize(
