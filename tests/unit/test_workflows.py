@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 from tests.support.kafka_jars import do_without
@@ -30,3 +32,16 @@ def test_actionlint_has_no_complaints(tmp_path: Path) -> None:
 
     assert complaints(*workflows) == ""
     assert 'property "machines" is not defined' in complaints(wrong)
+
+
+def test_each_supported_python_has_compiled_wheels() -> None:
+    """The classifiers, cibuildwheel's Pythons and the workflow's are the same, and none of them is a free-threaded one."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    supported = re.findall(r"Python :: 3\.(\d+)", "\n".join(project["project"]["classifiers"]))
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    [named] = re.findall(r"CIBW_BUILD: (.*)", workflow)
+
+    assert [each.partition("-")[0] for each in named.replace("${{ matrix.build }}", "x").split()] == [
+        f"cp3{each}" for each in supported
+    ]
+    assert project["tool"]["cibuildwheel"]["build"] == " ".join(f"cp3{each}-*" for each in supported)
