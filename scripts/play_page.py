@@ -36,8 +36,8 @@ from types import TracebackType
 from typing import IO, Final, NamedTuple, NoReturn, Self
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-STEP_S: Final = 90
-"""The longest that a step may take: a disk that others use may stand still for long."""
+STEP_S: Final = 240
+"""The longest that a step may take: pip has little of a machine on which the tests run, and a disk may stand still."""
 _PART: Final = re.compile(
     r"^```(?P<kind>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<text>.*?)^```$|<(?P<link>http://127\.0\.0\.1:[^>\s]+)>",
     re.MULTILINE | re.DOTALL,
