@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from coordinator_server.client.consumer.assignors import RangeAssignor
 from coordinator_server.client.consumer.sticky import StickyAssignor
 from coordinator_server.whatif.life import Missing, Protocol, missing_between
@@ -90,17 +92,31 @@ def test_topics_over_time() -> None:
             (10, PartitionRecord(1, one)),
             (20, PartitionRecord(2, one)),
             (30, RemoveTopicRecord(one)),
+            # What is said of a topic that is gone counts no more.
+            (35, PartitionRecord(3, one)),
             (40, TopicRecord("t", two)),
             (40, PartitionRecord(0, two)),
+            (50, PartitionRecord(4, one)),
+            (60, RemoveTopicRecord(one)),
         ]
     )
-    found = [history.at("t", at_ms) for at_ms in (9, 10, 20, 30, 40)]
+    found = [history.at("t", at_ms) for at_ms in (9, 10, 20, 30, 35, 40, 60)]
 
     assert [None if each is None else (each.topic_id, each.partitions) for each in found] == [
         None,
         (one, 2),
         (one, 3),
         None,
+        None,
+        (two, 1),
         (two, 1),
     ]
     assert (history.name(one), history.name(two), history.name(b"3" * 16), history.at("u", 50)) == ("t", "t", None, None)
+
+
+def test_numbers_that_are_skipped_are_missing() -> None:
+    """Another protocol counts anew."""
+    modern = replace(generation(9, []), protocol=Protocol.CONSUMER)
+    found = missing_between([generation(2, []), generation(3, []), generation(6, []), modern], 0)
+
+    assert found == [Missing(4, 5, is_removed=False)]

@@ -36,6 +36,13 @@ def test_a_member_that_is_away_for_longer_than_its_session_is_missed() -> None:
     assert numbers(alter(turns(*restarted(10)), Membership(static=True, session_timeout_ms=11_000)).turns) == [1]
 
 
+def test_one_may_come_back_beside_one_that_was_never_there() -> None:
+    gone, back = generation(2, [B], at_s=10), generation(3, [member("0", "stranger"), NEW_A, B], at_s=13)
+    altered = alter(turns(generation(1, [A, B]), gone, back), STATIC)
+
+    assert [(each.seat, each.new_seat) for each in altered.returns] == [("a", "a2")]
+
+
 def test_a_member_that_restarts_again_and_again_keeps_its_seat() -> None:
     third = member("a3", "worker-a")
     later = [generation(4, [B], at_s=20), generation(5, [third, B], at_s=21), generation(6, [third, B, member("c")], at_s=22)]
