@@ -72,19 +72,18 @@ class RoledCatalog:
         """Become the controller, when the shard is loaded here.
 
         A change waits for the ``expected`` nodes until they have connected; by default for all that may serve.
+
+        Raises CoordinatorError if the shard does not answer, as while the lease of this node is over: nothing has changed then.
         """
         async with self._changing:
             if self.is_leading:
                 return
             await self._client.stop()
             before = self._replica.read(CatalogShard.all_topics)
+            present = {each.topic_id for each in self._own.read(CatalogShard.all_topics)}
+            gone = [DeletedTopic(each.name, each.topic_id) for each in before if each.topic_id not in present]
             self._own.expect(self._others() if expected is None else expected)
             self._use(self._own)
-            gone = [
-                DeletedTopic(each.name, each.topic_id)
-                for each in before
-                if self._own.read(CatalogShard.topic_by_id, each.topic_id) is None
-            ]
             if gone:
                 self._notices.deleted(gone)
             self._notices.changed()

@@ -301,7 +301,8 @@ class NodeShards:
         try:
             await self._roles.lead()
         except CoordinatorError:
-            # It is fenced: another node leads.
+            # The lease of this node is over, or another node leads: then it does not own the shard any more.
+            self._later("lead", RETRY_S * 1000, lambda: self._start_task(self._lead(epoch)))
             return
         self.led()
 

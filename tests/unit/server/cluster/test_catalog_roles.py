@@ -15,6 +15,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.kinds import CATALOG
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.lease import Gate
@@ -222,6 +223,30 @@ def test_a_node_that_joins_anew_answers_nobody_until_it_is_attached() -> None:
         await cluster.settle()
 
         assert {each.loop: each.incarnation for each in owner.server._sessions} == {1: 1, 2: 2}
+
+    played(play)
+
+
+def test_a_node_whose_lease_is_over_leads_when_it_has_one() -> None:
+    """It has been given the catalog meanwhile. Until then it follows nobody, and is no controller."""
+
+    async def play(cluster: Cluster) -> None:
+        await cluster.create(await cluster.begin(), "a")
+        await cluster.release()
+        node = cluster.nodes[1]
+        cluster.epoch, cluster.owner = cluster.epoch + 1, 1
+        node.runtime.load(PARTITION, cluster.epoch)
+        await cluster.settle()
+        node.runtime.suspend(True)
+        with pytest.raises(CoordinatorError):
+            await node.roles.lead()
+        assert not node.roles.is_leading
+
+        node.runtime.suspend(False)
+        await node.roles.lead()
+        await cluster.settle()
+        assert [each.names for each in cluster.nodes] == [["a"]] * NODES
+        assert all(each.roles.is_current for each in cluster.nodes)
 
     played(play)
 
