@@ -103,6 +103,7 @@ def test_a_window_has_its_changes_and_begins_with_what_members_had(page: Answers
     found = asked(page, **{"from": at_ms[3] - 1, "to": at_ms[5], "lanes": 1, "lane": 1})
 
     assert (found["since_ms"], found["until_ms"]) == (at_ms[3] - 1, at_ms[5])
+    assert (found["played_from_ms"], found["left_out"]) == (at_ms[3] - 1, 0)
     assert [each["at_ms"] for each in found["changes"]] == at_ms[3:5]
     assert (found["lane_count"], [each["partition"] for each in found["was"]]) == (3, [1])
     assert found["was"][0]["spans"][0][0] == at_ms[2]
