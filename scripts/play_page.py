@@ -193,6 +193,9 @@ class Player:
         self._terminals: dict[str, Terminal] = {}
 
     def __enter__(self) -> Self:
+        # A shell starts what is in its background with ctrl-C ignored, and so would be what the page starts.
+        if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
