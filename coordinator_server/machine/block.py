@@ -27,12 +27,13 @@ class RecordBlock:
     def __iter__(self) -> Iterator[CoordinatorRecord]:
         raise NotImplementedError
 
-    def subject(self) -> tuple[Hashable, Hashable]:
+    def subject(self) -> tuple[Hashable, Hashable] | None:
         """Return the owner of the records, and their keys in order.
 
-        Two blocks with equal subjects differ only in their values.
+        Two blocks with equal subjects differ only in their values. None: the block may concern any owner, so it overwrites no other
+        one, and none before it is overwritten from then on.
         """
-        raise NotImplementedError
+        return None
 
     def max_bytes(self) -> int:
         """Return an upper bound of the bytes that the records take in a batch."""
@@ -81,10 +82,6 @@ class EncodedRecords(RecordBlock):
             assert record is not None, "a task wrote what its own shard cannot read"
             yield record
 
-    def subject(self) -> tuple[Hashable, Hashable]:
-        """Return a unique subject, so that no block overwrites another."""
-        return self, ()
-
     def max_bytes(self) -> int:
         return sum([RECORD_OVERHEAD + len(key) + len(value or b"") for key, value in self._records])
 
@@ -113,10 +110,6 @@ class BlockSequence(RecordBlock):
     def __iter__(self) -> Iterator[CoordinatorRecord]:
         for block in self._blocks:
             yield from block
-
-    def subject(self) -> tuple[Hashable, Hashable]:
-        """Return a unique subject, so that no block overwrites another."""
-        return self, ()
 
     def max_bytes(self) -> int:
         return sum([block.max_bytes() for block in self._blocks])

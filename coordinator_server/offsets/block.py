@@ -92,10 +92,6 @@ class Tombstones(RecordBlock):
             for partition in partitions:
                 yield CoordinatorRecord(OffsetCommitKey(self._group_id, topic, partition), None)
 
-    def subject(self) -> tuple[Hashable, Hashable]:
-        """Return a unique subject, so that no block overwrites another."""
-        return self, ()
-
     def max_bytes(self) -> int:
         return sum([(RECORD_OVERHEAD + len(layout.prefix)) * len(partitions) for layout, partitions in self._topics()])
 

@@ -104,8 +104,8 @@ class ShardContext(Generic[S]):
 
     def __init__(self, id: ShardId, epoch: int, serde: RecordSerde, *, coalesces: bool = False) -> None:
         self.id = id
-        # If blocks coalesce: the last block of each owner in the open batch. Cleared when a new batch is opened and when
-        # single records are appended.
+        # If blocks coalesce: the last block of each owner in the open batch. Cleared when a new batch is opened, and when
+        # single records or a block without a subject are appended.
         self._kept: dict[Hashable, Kept] | None = {} if coalesces else None
         self.ownership = Ownership(id, epoch)
         self.serde = serde
@@ -176,8 +176,11 @@ class ShardContext(Generic[S]):
             size = records.max_bytes() + len(headers)
             batch = self._batch
             if self._kept is not None:
-                self._append_over(self._kept, records, size, wall_ms, max_batch_bytes, headers)
-                return
+                subject = records.subject()
+                if subject is not None:
+                    self._append_over(subject, records, size, wall_ms, max_batch_bytes, headers)
+                    return
+                self._kept.clear()
             if batch is None or batch.size + size > max_batch_bytes:
                 batch = self._batch_with_room(size, wall_ms, max_batch_bytes)
             offset = batch.next_offset
@@ -197,7 +200,7 @@ class ShardContext(Generic[S]):
 
     def _append_over(
         self,
-        kept: dict[Hashable, Kept],
+        subject: tuple[Hashable, Hashable],
         records: RecordBlock,
         size: int,
         wall_ms: Callable[[], int],
@@ -206,9 +209,11 @@ class ShardContext(Generic[S]):
     ) -> None:
         """Overwrite the owner's last block if it is in the open batch and has the same keys; otherwise append the block.
 
-        A block is not overwritten if records other than blocks follow it.
+        A block is not overwritten if records other than blocks follow it, or a block without a subject.
         """
-        owner, keys = records.subject()
+        kept = self._kept
+        assert kept is not None
+        owner, keys = subject
         batch, last = self._batch, kept.get(owner)
         if batch is not None and last is not None and last.keys == keys and batch.size + size <= max_batch_bytes:
             other = batch.beside(last.offset)

@@ -35,7 +35,7 @@ def test_a_scrape_says_the_same_in_both_vocabularies(data: Path) -> None:
     found = exported(data)
 
     assert found["kminion_kafka_consumer_group_members"] == {("steady",): 2, ("stopped",): 1}
-    assert found["kminion_kafka_consumer_group_info"][("", "steady", "range", "consumer", "Stable")] == 1
+    assert found["kminion_kafka_consumer_group_info"][("", "steady", "roundrobin", "consumer", "Stable")] == 1
     assert found["kminion_kafka_consumer_group_offset_commits_total"] == {("steady",): 24, ("stopped",): 6}
     of_topic = found["kminion_kafka_consumer_group_topic_lag"]
     assert of_topic == {(group, "orders"): sum(lag_of(found, group)) for group in ("steady", "stopped")}
