@@ -75,9 +75,7 @@ async def _groups(cluster: Cluster) -> Groups:
     described, committed = await describe_groups(cluster, ids), await committed_offsets(cluster, ids)
     found = {}
     for group_id in ids:
-        offsets: dict[str, dict[int, int]] = {}
-        for where, each in committed.get(group_id, {}).items():
-            offsets.setdefault(where.topic, {})[where.partition] = each.offset
+        offsets = {(where.topic, where.partition): each.offset for where, each in committed.get(group_id, {}).items()}
         group = described.get(group_id)
         is_settled = group is not None and group.state in SETTLED
         members = tuple(sorted(each.member_id for each in group.members)) if group is not None and is_settled else None

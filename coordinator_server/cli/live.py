@@ -28,7 +28,6 @@ from coordinator_server.cli.times import shown
 from coordinator_server.client.admin.cluster import Cluster
 from coordinator_server.client.admin.groups import SHARE, Description, Listed, describe_groups, list_groups
 from coordinator_server.client.errors import Refused
-from coordinator_server.log.opening import identity_of
 from protocol.printable import printable
 
 if TYPE_CHECKING:
@@ -152,12 +151,11 @@ class View:
 def _lags(data_dir: Path, notes: list[str]) -> Mapping[str, GroupLag]:
     """Return the lags of groups, as the index of a directory that follows a cluster has them, and note as of when."""
     from coordinator_server.pipeline.index.database import NoIndex
-    from coordinator_server.pipeline.index.feed import DIRECTORY
-    from coordinator_server.pipeline.index.snapshot import snapshot
+    from coordinator_server.pipeline.index.feed import index_of
     from coordinator_server.pipeline.index.tables.lags import indexed_group_lags, last_sample_ms
 
     try:
-        with snapshot(data_dir / DIRECTORY, identity_of(data_dir).cluster_id) as index:
+        with index_of(data_dir) as index:
             as_of_ms = last_sample_ms(index.database)
             notes.append("no end offset was sampled yet" if as_of_ms < 0 else f"lags are as of {shown(as_of_ms)}")
             return {each.group: each for each in indexed_group_lags(index.database)}

@@ -39,6 +39,7 @@ class Groups:
         "offsets",
         "others",
         "pending",
+        "replays",
         "share",
         "share_context",
         "share_topics",
@@ -71,6 +72,8 @@ class Groups:
         assert isinstance(streams, StreamsType)
         self.streams = streams.groups
         self.streams_context = streams.context
+        # By type of the record key.
+        self.replays = self._replay_table()
 
     def type_of(self, group_id: str) -> GroupType:
         """Return the type of a group in the latest state, committed or not."""
@@ -130,8 +133,7 @@ class Groups:
         living = [group for group_id in group_ids if (group := self.classic.living(group_id)) is not None]
         return partial(self.classic.put_back, living)
 
-    def replay_table(self) -> dict[type[Message], Replay]:
-        """Return the replay functions, by type of the record key."""
+    def _replay_table(self) -> dict[type[Message], Replay]:
         table: dict[type[Message], Replay] = {
             LegacyOffsetCommitKey: self.offsets.replay_legacy,
             OffsetCommitKey: self.offsets.replay,
@@ -143,12 +145,11 @@ class Groups:
 
     def block_of(self, records: Sequence[CoordinatorRecord]) -> RecordBlock:
         """Return records as a block, to be part of a sequence of blocks."""
-        table = self.replay_table()
 
         def keep(offset: int, key: bytes, value: bytes | None) -> None:
             record = GROUP_SERDE.decode(key, value)
             assert record is not None
-            table[type(record.key)](offset, record.key, record.value)
+            self.replays[type(record.key)](offset, record.key, record.value)
 
         encoded = [(GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)) for record in records]
         return EncodedRecords(encoded, GROUP_SERDE.decode, keep)

@@ -95,7 +95,7 @@ class GroupShard:
         self.expiry = OffsetExpiry(self.groups, context)
         self._topic_deletion = TopicDeletion(self.groups, context)
         self._digests = GroupDigests(self.groups, registry)
-        self._replay = self.groups.replay_table()
+        self._replay = self.groups.replays
 
     # --- write operations
 

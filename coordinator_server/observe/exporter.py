@@ -17,8 +17,7 @@ from coordinator_server.observe.metrics import metrics, observed
 from coordinator_server.ops.metrics.readiness import Verdict
 from coordinator_server.pipeline.errors import Busy, PipelineError
 from coordinator_server.pipeline.index.database import NoIndex
-from coordinator_server.pipeline.index.feed import DIRECTORY, update
-from coordinator_server.pipeline.index.snapshot import snapshot
+from coordinator_server.pipeline.index.feed import index_of, update
 from coordinator_server.pipeline.progress import Progress
 
 log = structlog.get_logger(__name__)
@@ -42,7 +41,7 @@ class Exporter:
         """Read the index, and return what makes metrics of it; none if there is no index yet."""
         cluster_id = identity_of(self._data_dir).cluster_id
         try:
-            with snapshot(self._data_dir / DIRECTORY, cluster_id) as index:
+            with index_of(self._data_dir) as index:
                 found = observed(index.database, cluster_id, self._most_partitions)
         except NoIndex:
             return lambda _: ()

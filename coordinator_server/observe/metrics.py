@@ -32,6 +32,8 @@ _LAG_EXPORTER: Final = "kafka_consumergroup_group_"
 _OURS: Final = "coordinator_observed_"
 _MEMBER: Final = ("", "", "")
 """The labels member_host, consumer_id and client_id of kafka-lag-exporter: no commit in Kafka's log says who made it."""
+_LagsOfTopics = Sequence[tuple[tuple[str, str], int]]
+"""The lag of a group in a topic."""
 _VERDICTS: Final = (Verdict.OK, Verdict.WARN, Verdict.ERR)
 
 
@@ -75,12 +77,13 @@ def _partitions(database: sqlite3.Connection, groups: Sequence[str]) -> list[Lag
 
 def metrics(found: Observed, now_ms: int) -> Iterator[Metric]:
     """Yield all metrics."""
-    yield from _of_kminion(found)
-    yield from _of_lag_exporter(found)
+    by_topic = list(_lags_of_topics(found))
+    yield from _of_kminion(found, by_topic)
+    yield from _of_lag_exporter(found, by_topic)
     yield from _ours(found, now_ms)
 
 
-def _of_kminion(found: Observed) -> Iterator[Metric]:
+def _of_kminion(found: Observed, by_topic: _LagsOfTopics) -> Iterator[Metric]:
     prefix = f"{_KMINION}consumer_group_"
     yield _gauge(
         f"{prefix}info",
@@ -107,7 +110,7 @@ def _of_kminion(found: Observed) -> Iterator[Metric]:
         f"{prefix}topic_lag",
         "Records of the topic that the group has not read.",
         labels[:2],
-        ((*key, lag) for key, lag in _lags_of_topics(found)),
+        ((*key, lag) for key, lag in by_topic),
     )
     yield _gauge(
         f"{prefix}topic_offset_sum",
@@ -117,7 +120,7 @@ def _of_kminion(found: Observed) -> Iterator[Metric]:
     )
 
 
-def _of_lag_exporter(found: Observed) -> Iterator[Metric]:
+def _of_lag_exporter(found: Observed, by_topic: _LagsOfTopics) -> Iterator[Metric]:
     cluster = found.cluster_id
     labels = ("cluster_name", "group", "topic", "partition", "member_host", "consumer_id", "client_id")
     known = [(each, (cluster, each.group, each.topic, str(each.partition), *_MEMBER)) for each in found.partitions]
@@ -158,7 +161,7 @@ def _of_lag_exporter(found: Observed) -> Iterator[Metric]:
         f"{_LAG_EXPORTER}topic_sum_lag",
         "Records of the topic that the group has not read.",
         (*of_group[:2], "topic"),
-        ((cluster, *key, lag) for key, lag in _lags_of_topics(found)),
+        ((cluster, *key, lag) for key, lag in by_topic),
     )
     ends = {(each.topic, str(each.partition)): each.end_offset for each in found.partitions if each.end_offset is not None}
     yield _gauge(

@@ -30,9 +30,9 @@ from coordinator_server.page.updater import Updater
 from coordinator_server.page.what_if import NotYet, WhatIf, what_if
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.database import NoIndex
-from coordinator_server.pipeline.index.feed import DIRECTORY
+from coordinator_server.pipeline.index.feed import DIRECTORY, index_of
 from coordinator_server.pipeline.index.period import Period
-from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup, snapshot
+from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup
 from coordinator_server.pipeline.index.tables.lags import last_sample_ms
 from coordinator_server.whatif.membership import Membership
 from coordinator_server.whatif.names import NAMES
@@ -263,7 +263,7 @@ class Answers:
         """What is behind the groups: the directory, its shards and how far they are indexed, the server's loops, and jobs."""
         _of_the_cluster(rights)
         identity = identity_of(self._data_dir)
-        with snapshot(self._directory, identity.cluster_id) as index:
+        with index_of(self._data_dir) as index:
             indexed = index.shards()
         return {
             "cluster_id": identity.cluster_id,
@@ -293,7 +293,7 @@ class Answers:
         if rights is not EVERYTHING:
             with summaries.open_to_read(self._directory) as found:
                 may_see = frozenset(() if found is None else (each for each, *_ in found.consumers(rights))).__contains__
-        with snapshot(self._directory, identity_of(self._data_dir).cluster_id) as index:
+        with index_of(self._data_dir) as index:
             yield index, may_see
 
     @contextmanager
@@ -307,7 +307,7 @@ class Answers:
 
     @contextmanager
     def _opened(self, group_id: str) -> Iterator[tuple[SnapshotGroup, Snapshot]]:
-        with snapshot(self._directory, identity_of(self._data_dir).cluster_id) as index:
+        with index_of(self._data_dir) as index:
             found = index.group(group_id, self._updater.names)
             if found is None:
                 raise NotFound(f"the index has no group {group_id}")

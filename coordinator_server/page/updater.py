@@ -25,8 +25,8 @@ from coordinator_server.page.summaries import Summaries
 from coordinator_server.page.summary import DELETED, UNREADABLE, Summary, Words, plain_commits, summary
 from coordinator_server.pipeline.errors import Busy, PipelineError
 from coordinator_server.pipeline.index.database import NoIndex
-from coordinator_server.pipeline.index.feed import DIRECTORY, update
-from coordinator_server.pipeline.index.snapshot import GroupVersion, Snapshot, snapshot
+from coordinator_server.pipeline.index.feed import DIRECTORY, index_of, update
+from coordinator_server.pipeline.index.snapshot import GroupVersion, Snapshot
 from coordinator_server.pipeline.index.tables.lags import last_sample_ms
 from coordinator_server.pipeline.input.data_dir import durable, is_served
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, NO_NAMES, TopicNames
@@ -90,7 +90,7 @@ class Updater:
         self.progress.refresh()
         try:
             with (
-                snapshot(self._directory, identity_of(self._data_dir).cluster_id) as index,
+                index_of(self._data_dir) as index,
                 summaries.open_to_write(self._directory, identity_of(self._data_dir).cluster_id) as written,
             ):
                 self._summarise(index, written, problem)

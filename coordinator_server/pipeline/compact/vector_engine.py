@@ -36,10 +36,9 @@ from coordinator_server.pipeline.input.columns import (
     Irregular,
     map_file,
     read_batch_columns,
-    read_columns,
     slices,
 )
-from coordinator_server.pipeline.input.pieces import map_piece, neighbours, pieces, size_of
+from coordinator_server.pipeline.input.pieces import batch_columns_of, columns_of, neighbours, pieces, size_of
 from coordinator_server.pipeline.layer.batches import MAX_BYTES, MAX_OFFSET_DELTA, MAX_RECORDS
 from coordinator_server.pipeline.layer.record_digest import RecordDigest
 from coordinator_server.pipeline.rules import Keyed
@@ -208,13 +207,12 @@ def last_of_keys(parts: Sequence[Columns]) -> tuple[pa.Array, Ints]:
 
 def read_piece(piece: InputFile) -> Columns:
     """Return the columns of a piece from ``from_offset`` on. Raises Irregular."""
-    columns = read_columns(map_piece(piece), piece.begin if piece.is_dense else None, piece.to_offset)
+    columns = columns_of(piece)
     return columns if piece.from_offset == 0 else columns.take(columns.offset >= piece.from_offset)
 
 
 def _read_batches(piece: InputFile) -> BatchColumns:
-    """Return all records and batches of a piece. Raises Irregular."""
-    return read_batch_columns(map_piece(piece), piece.begin if piece.is_dense else None, piece.to_offset, ATTRIBUTES)
+    return batch_columns_of(piece, ATTRIBUTES)
 
 
 def _split(parts: Sequence[Columns], rows: Ints) -> list[Columns]:

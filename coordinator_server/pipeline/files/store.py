@@ -35,7 +35,7 @@ from coordinator_server.log.postgresql.layers import LAYERS_OF, PART_BYTES, Laye
 from coordinator_server.log.postgresql.rows import Row, rows_between
 from coordinator_server.log.postgresql.schema import LAYERS_FORMAT, Shared, open_tables
 from coordinator_server.log.postgresql.session import Session
-from coordinator_server.log.postgresql.upkeep import attempts_of
+from coordinator_server.log.postgresql.upkeep import RAISE_FORMAT, attempts_of
 from coordinator_server.log.shards import ShardId, shard_named
 from coordinator_server.log.storage import LOCAL, File, Storage, make_dir_durably, replace_file, write_all
 from coordinator_server.log.store import Meta
@@ -218,7 +218,7 @@ async def _push_shard(connection: Any, shared: Shared, shard: ShardId, pushed: _
         start = rows[0].base_offset if rows else end
         await connection.execute("UPDATE shard SET log_start = $2, next_offset = $3 WHERE sid = $1", sid, start, end)
         if start:
-            await connection.execute("UPDATE meta SET format = $1 WHERE format < $1", LAYERS_FORMAT)
+            await connection.execute(RAISE_FORMAT, LAYERS_FORMAT)
 
 
 async def _push_layer(connection: Any, sid: int, layer: Layer) -> None:

@@ -21,9 +21,9 @@ from coordinator_server.pipeline.history.commits import (
 from coordinator_server.pipeline.history.consumer_rows import name_topics
 from coordinator_server.pipeline.history.rows import UNKNOWN, LogPosition, Rows, add_rows, rows_of_batch
 from coordinator_server.pipeline.history.tables import SCHEMAS
-from coordinator_server.pipeline.input.columns import Columns, Irregular, read_columns
+from coordinator_server.pipeline.input.columns import Columns, Irregular
 from coordinator_server.pipeline.input.files import read_windows
-from coordinator_server.pipeline.input.pieces import map_piece, pieces
+from coordinator_server.pipeline.input.pieces import columns_of, pieces
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from protocol.errors import DecodeError
 from protocol.record_batch import iter_records
@@ -45,7 +45,7 @@ def tables_of(shard: int, file: InputFile, before: int, names: TopicNames) -> It
     """
     for piece in pieces(file):
         try:
-            columns = read_columns(map_piece(piece), piece.begin if piece.is_dense else None, piece.to_offset)
+            columns = columns_of(piece)
         except Irregular:
             yield from _read_records(shard, piece, before, names)
             continue

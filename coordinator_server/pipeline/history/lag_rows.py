@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -20,23 +20,31 @@ LAG_SCHEMA: Final = pa.schema(
         ("lag", pa.int64()),
     ]
 )
-_ORDER: Final = [(name, "ascending") for name in ("time", "log_offset")]
 _NOTHING: Final = {"log_offset": -1, "offset": None, "end_offset": None}
 """What a row lacks. At one time a sample comes before a commit."""
 
 
-def lag_of(commits: pa.Table, deletions: pa.Table, ends: pa.Table) -> pa.Table:
+Ends = Mapping[tuple[str, int], Sequence[dict[str, Any]]]
+"""The rows of ``end_offsets`` by topic and partition."""
+
+
+def by_partition(ends: pa.Table) -> Ends:
+    """Return the rows of ``end_offsets`` for ``lag_of``."""
+    found: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    for row in ends.to_pylist():
+        found.setdefault((row["topic"], row["partition"]), []).append(_NOTHING | row)
+    return found
+
+
+def lag_of(commits: pa.Table, deletions: pa.Table, ends: Ends) -> pa.Table:
     """Return a row for each change of an offset or of an end, as long as both are known."""
     positions: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
-    for row in pa.concat_tables([commits, deletions], promote_options="default").sort_by(_ORDER).to_pylist():
+    for row in pa.concat_tables([commits, deletions], promote_options="default").to_pylist():
         positions.setdefault((row["group_id"], row["topic"], row["partition"]), []).append(_NOTHING | row)
-    of_partitions: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    for row in ends.to_pylist():
-        of_partitions.setdefault((row["topic"], row["partition"]), []).append(_NOTHING | row)
     rows = [
         {"group_id": group_id, "topic": topic, "partition": partition} | row
         for (group_id, topic, partition), changes in positions.items()
-        for row in _rows(changes + of_partitions.get((topic, partition), []))
+        for row in _rows([*changes, *ends.get((topic, partition), ())])
     ]
     return pa.Table.from_pylist(rows, schema=LAG_SCHEMA)
 

@@ -175,8 +175,8 @@ VIEWS: Final = {
 def view_sql(view: str, directory: str, dialect: str = DUCKDB, at: datetime | str | None = None) -> str:
     """Return the query of a view over the tables in a directory or URL.
 
-    ``view`` is one of VIEWS, ``dialect`` ``duckdb`` or ``spark``. With ``at`` only what
-    was appended until then is read; a time without a zone is UTC.
+    ``view`` is one of VIEWS, ``dialect`` ``duckdb`` or ``spark``. With ``at`` only what was appended until then is read; a time
+    without a zone is UTC.
     """
     engine = DIALECTS[dialect]
     until = f" where time <= {engine.time} '{utc(at).isoformat(sep=' ', timespec='milliseconds')}'" if at is not None else ""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
 
 from coordinator_server.pipeline.errors import CannotRun
-from coordinator_server.pipeline.history.lag_rows import LAG_SCHEMA, lag_of
+from coordinator_server.pipeline.history.lag_rows import LAG_SCHEMA, by_partition, lag_of
 from coordinator_server.pipeline.history.tables import END_OFFSETS, SCHEMAS, TIME
 from coordinator_server.pipeline.history.view_sql import utc
 from coordinator_server.pipeline.history.waits import WAITS_SCHEMA, of_reconciliations
@@ -71,7 +71,7 @@ def lag(directory: str | Path, at: datetime | str | None = None) -> pa.Table:
 
     Parameters and errors are those of ``current_offsets``.
     """
-    ends = _read_all(directory, END_OFFSETS, at)
+    ends = by_partition(_read_all(directory, END_OFFSETS, at))
     found = [
         lag_of(_counting(tables).select([*_CHANGE, "offset"]), _deleted_offsets(tables).select(_CHANGE), ends)
         for tables in _shard_groups(directory, at, _OF_OFFSETS)

@@ -7,6 +7,7 @@ it; otherwise it is another log, or its end was lost, and the index of the shard
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ from coordinator_server.log.opening import identity_of, job_shards
 from coordinator_server.pipeline.index.chunk import CHUNK_BYTES
 from coordinator_server.pipeline.index.database import open_to_write, size_of
 from coordinator_server.pipeline.index.shard_row import Position
+from coordinator_server.pipeline.index.snapshot import Snapshot, snapshot
 from coordinator_server.pipeline.index.writer import TOPICS, IndexWriter
 from coordinator_server.pipeline.input.data_dir import durable
 from coordinator_server.pipeline.input.files import read_batches
@@ -51,6 +53,11 @@ class Updated(Struct):
     bytes: int = 0
     size: int = 0
     again: list[str] = []
+
+
+def index_of(data_dir: Path) -> AbstractContextManager[Snapshot]:
+    """Open the index of a directory to read one moment of it. Entering it raises NoIndex. Raises LogError."""
+    return snapshot(data_dir / DIRECTORY, identity_of(data_dir).cluster_id)
 
 
 def batches_after(shard: JobShard, end: int, position: Position) -> Iterator[Placed]:

@@ -12,7 +12,15 @@ from msgspec.structs import replace
 
 from coordinator_server.log.jobs import InputFile
 from coordinator_server.log.opening import input_file
-from coordinator_server.pipeline.input.columns import Bytes, batches_before, map_file
+from coordinator_server.pipeline.input.columns import (
+    BatchColumns,
+    Bytes,
+    Columns,
+    batches_before,
+    map_file,
+    read_batch_columns,
+    read_columns,
+)
 from protocol.record_batch import HEADER_OFFSETS, HEADER_SIZE, LENGTH_END
 
 PIECE_BYTES: Final = 16 << 20
@@ -40,9 +48,23 @@ def size_of(piece: InputFile) -> int:
     return piece.end - piece.start
 
 
+def columns_of(piece: InputFile) -> Columns:
+    """Return the columns of a piece, with what is before ``from_offset``. Raises Irregular."""
+    return read_columns(map_piece(piece), _first(piece), piece.to_offset)
+
+
+def batch_columns_of(piece: InputFile, attributes: Sequence[int]) -> BatchColumns:
+    """Return all records and batches of a piece, which may have some attributes. Raises Irregular."""
+    return read_batch_columns(map_piece(piece), _first(piece), piece.to_offset, attributes)
+
+
 def map_piece(piece: InputFile) -> Bytes:
     """Map the bytes of a piece: they are read when they are first used."""
     return map_file(input_file(piece.path))[piece.start : piece.end]
+
+
+def _first(piece: InputFile) -> int | None:
+    return piece.begin if piece.is_dense else None
 
 
 def neighbours(files: Sequence[InputFile], size: Callable[[InputFile], int], most_bytes: int) -> Iterator[list[InputFile]]:

@@ -6,7 +6,7 @@ at that moment, too, and an offset that went up is between them. All else is not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -16,22 +16,19 @@ from coordinator_server.pipeline.states.shown_group import Group
 SETTLED: Final = frozenset({"Stable", "Empty"})
 """States of a group whose members are those of its log: while a rebalance goes on they are in the coordinator's memory alone."""
 
-_Positions = dict[tuple[str, int], int]
+Positions = Mapping[tuple[str, int], int]
+"""Offsets by topic and partition."""
 
 
 class GroupThere(Struct, frozen=True):
-    """A group as the cluster describes it: its offsets by topic and partition, and its members; None if it is not settled.
+    """A group as the cluster describes it: its offsets, and its members; None if it is not settled.
 
     ``epoch`` is None in a classic group.
     """
 
-    offsets: dict[str, dict[int, int]] = {}
+    offsets: Positions = {}
     members: tuple[str, ...] | None = None
     epoch: int | None = None
-
-    def positions(self) -> _Positions:
-        """Return the offsets by position."""
-        return {(topic, partition): offset for topic, of in self.offsets.items() for partition, offset in of.items()}
 
 
 NO_GROUP: Final = GroupThere(members=())
@@ -84,8 +81,8 @@ def _of_group(ours: Group, before: GroupThere, after: GroupThere) -> Iterator[_C
 
 
 def _offsets(ours: Group, before: GroupThere, after: GroupThere) -> Iterator[_Compared]:
-    here: _Positions = {(each.topic, each.partition): each.offset for each in ours.offsets}
-    first, last = before.positions(), after.positions()
+    here = {(each.topic, each.partition): each.offset for each in ours.offsets}
+    first, last = before.offsets, after.offsets
     for where in sorted({*here, *first, *last}):
         low, high, offset = first.get(where), last.get(where), here.get(where)
         name = "{}-{}".format(*where)

@@ -73,7 +73,8 @@ class RoledCatalog:
 
         A change waits for the ``expected`` nodes until they have connected; by default for all that may serve.
 
-        Raises CoordinatorError if the shard does not answer, as while the lease of this node is over: nothing has changed then.
+        Raises CoordinatorError if the shard does not answer, as while the lease of this node is over: it neither leads nor follows
+        then.
         """
         async with self._changing:
             if self.is_leading:

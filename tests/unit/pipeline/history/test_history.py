@@ -107,7 +107,7 @@ def both_ways(path: Path, end: int, monkeypatch: pytest.MonkeyPatch) -> tuple[di
     source = InputFile(str(path), 0, end, is_dense=True)
     quick = rows_of([tables for _, tables in tables_of(3, source, end, NO_NAMES)])
     with monkeypatch.context() as patch:
-        patch.setattr(extract, "read_columns", refuse)
+        patch.setattr(extract, "columns_of", refuse)
         pieces = list(tables_of(3, source, end, NO_NAMES))
     assert sum(count for count, _ in pieces) == end
     return quick, rows_of([tables for _, tables in pieces])
@@ -474,7 +474,7 @@ def test_a_record_that_cannot_be_read_stops_the_run(tmp_path: Path, monkeypatch:
 
     with pytest.raises(DamagedLog, match="a record that cannot be read"):
         list(tables_of(3, source, end, NO_NAMES))
-    monkeypatch.setattr(extract, "read_columns", refuse)
+    monkeypatch.setattr(extract, "columns_of", refuse)
     with pytest.raises(DamagedLog, match="a record that cannot be read"):
         list(tables_of(3, source, end, NO_NAMES))
 

@@ -32,7 +32,7 @@ def refuse(*_: object) -> NoReturn:
     raise Irregular("as if")
 
 
-@pytest.mark.parametrize("other_way", ["read_windows", "read_columns"])
+@pytest.mark.parametrize("other_way", ["read_windows", "columns_of"])
 def test_an_open_segment_is_read_up_to_what_is_durable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other_way: str) -> None:
     """Run by run while it grows, by columns and by records, whatever is behind that: half a batch, say. No row is there twice."""
     monkeypatch.setattr(extract, other_way, refuse)

@@ -206,7 +206,7 @@ def test_large_assignments_are_read_in_pieces(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(extract, "VALUE_BYTES_AT_ONCE", 1)
     assert [count for count, _ in pieces()] == [1] * 20 + [20]
     monkeypatch.setattr(extract, "VALUE_BYTES_AT_ONCE", 2048)
-    monkeypatch.setattr(extract, "read_columns", refuse)
+    monkeypatch.setattr(extract, "columns_of", refuse)
     assert [rows for _, rows in pieces()][:4] == [250, 250, 250, 250]
 
 

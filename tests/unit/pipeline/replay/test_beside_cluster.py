@@ -9,7 +9,7 @@ from coordinator_server.pipeline.states.shown_group import Group, Member, Offset
 
 
 def there(offset: int | None = None, members: tuple[str, ...] | None = (), epoch: int | None = None) -> GroupThere:
-    return GroupThere({} if offset is None else {"orders": {0: offset}}, members, epoch)
+    return GroupThere({} if offset is None else {("orders", 0): offset}, members, epoch)
 
 
 def here(offset: int | None = None, members: str = "", epoch: int | None = None) -> Group:
