@@ -12,6 +12,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
+from bench.page_in_browser import FRAMES
 from tests.browser.conftest import HOSTILE
 
 AXE = (Path(find_spec("axe_playwright_python").origin or "").parent / "axe.min.js").read_text()  # type: ignore[union-attr]
@@ -320,17 +321,7 @@ def test_how_fast_it_is(view: View, capsys: pytest.CaptureFixture[str]) -> None:
     """Figures for bench/README.md: nothing is asserted on time."""
     page = view.go(GROUP)
     expect(page.locator(".timeline canvas")).to_be_visible()
-    frames = page.evaluate("""async () => {
-        const slider = document.querySelector("input[type=range]");
-        const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
-        let frames = 0; const began = performance.now();
-        while (performance.now() - began < 2000) {
-            set.call(slider, Number(slider.min) + (frames % 100) / 100 * (slider.max - slider.min));
-            slider.dispatchEvent(new Event("input", { bubbles: true }));
-            await new Promise(requestAnimationFrame); frames += 1;
-        }
-        return frames / 2;
-    }""")
+    frames = page.evaluate(FRAMES)
     with capsys.disabled():
         print(f"\nthe slider moves at {frames:.0f} frames a second")  # noqa: T201 - figures are printed
 

@@ -1,6 +1,6 @@
 // One group: its past as a picture, its state at any moment, and what happened in words.
 
-import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
+import { html, useEffect, useRef } from "./vendor/htm-preact-3.1.1.js";
 import { address, change, follow, go } from "./address.js";
 import { Activity } from "./activity.js";
 import { useAnswer, useNow } from "./api.js";
@@ -8,44 +8,12 @@ import { ago, counted, duration, field, fromField, moment, number, plain, rate, 
 import { State } from "./groups.js";
 import { Difference, Moment } from "./moment.js";
 import { Health, Lag, Pace } from "./pace.js";
+import { asNumber, LanePager, Presets, stretch, useKeys, useTimes, useWidth } from "./stretch.js";
 import { gutter, LaneTable, RIGHT, Timeline } from "./timeline.js";
 import { Waits } from "./waits.js";
 
 const LANES = 60;
 const LEAST_MS = 200;
-export const PRESETS = [["15 min", 900_000], ["1 h", 3_600_000], ["6 h", 21_600_000], ["1 d", 86_400_000], ["7 d", 604_800_000]];
-
-/** How wide an element is. */
-export function useWidth(element) {
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const watcher = new ResizeObserver(([entry]) => setWidth(Math.floor(entry.contentRect.width)));
-    watcher.observe(element.current);
-    setWidth(Math.floor(element.current.getBoundingClientRect().width));
-    return () => watcher.disconnect();
-  }, []);
-  return width;
-}
-
-/** A value that is shown at once, and written into the address when it rests. */
-export function useSettled(given, write) {
-  const [value, setValue] = useState(given);
-  const timer = useRef(null);
-  // Each reading of an address makes values of its own.
-  const key = JSON.stringify(given);
-  const own = useRef(key);
-  useEffect(() => { if (key !== own.current) { own.current = key; setValue(given); } }, [key]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const set = useCallback((next) => {
-    setValue(next);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => { own.current = JSON.stringify(next); write(next); }, 250);
-  }, []);
-  return [value, set];
-}
-
-/** A number of an address; null if it has none. */
-export function asNumber(text) { return text === undefined || text === "" || Number.isNaN(Number(text)) ? null : Number(text); }
 
 function Head({ id, summary, now }) {
   return html`<div class="title group-title">
@@ -77,8 +45,8 @@ export function Group({ query, status }) {
   const now = useNow();
   const frame = useRef(null);
   const width = useWidth(frame);
-  const [[from, to], setWindow] = useSettled([asNumber(query.from), asNumber(query.to)], ([first, last]) => change({ from: first, to: last }));
-  const [at, setAt] = useSettled(asNumber(query.at), (next) => change({ at: next }));
+  const times = useTimes(query);
+  const { from, to, at, setAt } = times;
   const versus = asNumber(query.vs);
   const lane = asNumber(query.lane) ?? 0;
   const showsTable = query.table === "1";
@@ -91,45 +59,25 @@ export function Group({ query, status }) {
   const picture = asked.answer;
   useEffect(() => { document.title = `${plain(id ?? "")} · coordinator-server`; }, [id]);
 
-  const first = from ?? picture?.since_ms ?? 0;
-  const last = to ?? picture?.until_ms ?? 1;
-  const moveTo = (since, until) => {
-    const span = Math.max(LEAST_MS, until - since);
-    setWindow([Math.round(since), Math.round(since + span)]);
-  };
-  const zoom = (factor, centre, since = null, until = null) => {
-    if (since !== null) { moveTo(since, until); return; }
-    const middle = centre ?? at ?? (first + last) / 2;
-    moveTo(middle - (middle - first) * factor, middle + (last - middle) * factor);
-  };
-  const pan = (part) => moveTo(first + (last - first) * part, last + (last - first) * part);
-  const everything = () => setWindow([null, null]);
+  const shown = stretch(times, picture, LEAST_MS);
+  const { first, last, moveTo, zoom, pan } = shown;
   const shownAt = at ?? (picture ? Math.min(picture.known_until_ms, last) : null);
   const column = picture ? Math.max(1, Math.round((last - first) / columns)) : 1;
   const toMoment = (ms) => setAt(Math.round(ms));
   const jump = (direction) => {
-    const times = (picture?.marks.found ?? []).map((each) => each.at_ms);
-    const next = direction > 0 ? times.find((each) => each > shownAt) : times.filter((each) => each < shownAt).pop();
+    const marks = (picture?.marks.found ?? []).map((each) => each.at_ms);
+    const next = direction > 0 ? marks.find((each) => each > shownAt) : marks.filter((each) => each < shownAt).pop();
     if (next !== undefined) toMoment(next);
   };
   const compare = () => change({ vs: versus === null ? shownAt : null });
 
-  const keys = useRef(null);
-  keys.current = (event) => {
-    if (event.metaKey || event.ctrlKey || event.altKey || event.target.closest("input:not([type=range]), dialog, select") || !picture) return;
-    const far = event.shiftKey ? 10 : 1;
-    const actions = {
-      ArrowLeft: () => toMoment(shownAt - column * far), ArrowRight: () => toMoment(shownAt + column * far),
-      "[": () => jump(-1), "]": () => jump(1), "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), ",": () => pan(-0.25), ".": () => pan(0.25),
-      0: everything, c: compare, w: () => go(address("/what-if", { id, from, to, at })), t: () => change({ table: showsTable ? null : 1 }),
-    };
-    if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
-  };
-  useEffect(() => {
-    const press = (event) => keys.current(event);
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
+  const far = (event) => column * (event.shiftKey ? 10 : 1);
+  useKeys(picture ? {
+    ...shown.keys,
+    ArrowLeft: (event) => toMoment(shownAt - far(event)), ArrowRight: (event) => toMoment(shownAt + far(event)),
+    "[": () => jump(-1), "]": () => jump(1),
+    c: compare, w: () => go(address("/what-if", { id, from, to, at })), t: () => change({ table: showsTable ? null : 1 }),
+  } : null);
 
   if (!id) return html`<p class="nothing">No group is named. <a href="/" onClick=${follow}>All groups</a></p>`;
   const error = asked.error ?? summary.error;
@@ -140,8 +88,7 @@ export function Group({ query, status }) {
   return html`<div class="group">
     <${Head} id=${id} summary=${summary.answer} now=${now} />
     <div class="toolbar" role="toolbar" aria-label="Time">
-      <div class="buttons">${PRESETS.map(([text, ms]) => html`<button key=${text} aria-pressed=${Math.abs(last - first - ms) < 2 && picture !== null} onClick=${() => moveTo(Math.max(picture.known_until_ms, 0) - ms, picture.known_until_ms)} disabled=${!picture}>${text}</button>`)}
-        <button aria-pressed=${from === null && to === null} onClick=${everything}>all</button></div>
+      <${Presets} shown=${shown} known=${picture ? picture.known_until_ms : null} />
       <div class="buttons"><button onClick=${() => pan(-0.5)} aria-label="Earlier" title="earlier (,)">←</button><button onClick=${() => zoom(0.5)} aria-label="Zoom in" title="zoom in (+)">+</button><button onClick=${() => zoom(2)} aria-label="Zoom out" title="zoom out (−)">−</button><button onClick=${() => pan(0.5)} aria-label="Later" title="later (.)">→</button></div>
       <label class="at">Moment <input type="datetime-local" step="1" value=${shownAt === null ? "" : field(shownAt)} onChange=${(event) => { const ms = fromField(event.target.value); if (ms !== null) { toMoment(ms); if (ms < first || ms > last) moveTo(ms - (last - first) / 2, ms + (last - first) / 2); } }} /></label>
       ${at !== null ? html`<button onClick=${() => setAt(null)}>latest</button>` : ""}
@@ -158,7 +105,7 @@ export function Group({ query, status }) {
         <div class="slider" style=${{ paddingLeft: `${gutter(width)}px`, paddingRight: `${RIGHT}px` }}>
           <input type="range" min=${first} max=${last} step=${column} value=${shownAt} aria-label="Moment" aria-valuetext=${`${moment(shownAt)} ${zone()}`} onInput=${(event) => toMoment(Number(event.target.value))}
             onKeyDown=${(event) => { if (event.key === "ArrowLeft" || event.key === "ArrowRight") event.preventDefault(); }} /></div>
-        ${picture.lane_count > LANES ? html`<nav class="pager" aria-label="Partitions"><button disabled=${!lane} onClick=${() => change({ lane: Math.max(0, lane - LANES) || null })}>← Previous</button><span>partitions ${number(lane + 1)}–${number(Math.min(lane + LANES, picture.lane_count))} of ${number(picture.lane_count)}</span><button disabled=${lane + LANES >= picture.lane_count} onClick=${() => change({ lane: lane + LANES })}>Next →</button></nav>` : ""}`}
+        <${LanePager} lane=${lane} most=${LANES} count=${picture.lane_count} />`}
     </div>
     ${error ? html`<p class="banner" role="alert">${error.message}</p>` : ""}
     ${picture ? html`<div class="below">

@@ -4,11 +4,12 @@ import { html, useEffect, useRef } from "./vendor/htm-preact-3.1.1.js";
 import { address, change, follow } from "./address.js";
 import { useAnswer } from "./api.js";
 import { counted, duration, moment, number, plain } from "./format.js";
-import { asNumber, PRESETS, useSettled, useWidth } from "./group.js";
 import { Rows } from "./rows.js";
+import { asNumber, LanePager, Presets, stretch, useKeys, useTimes, useWidth } from "./stretch.js";
 import { gutter, LaneTable, RIGHT, Timeline } from "./timeline.js";
 
 const LANES = 24;
+const LEAST_MS = 1000;
 const CLASSIC = ["range", "roundrobin", "sticky", "cooperative-sticky"];
 const CONSUMER = ["uniform", "server-range"];
 const FIGURES = [
@@ -129,8 +130,8 @@ export function WhatIf({ query, status }) {
   const { id } = query;
   const frame = useRef(null);
   const width = useWidth(frame);
-  const [[from, to], setWindow] = useSettled([asNumber(query.from), asNumber(query.to)], ([first, last]) => change({ from: first, to: last }));
-  const [at, setAt] = useSettled(asNumber(query.at), (next) => change({ at: next }));
+  const times = useTimes(query);
+  const { from, to, at, setAt } = times;
   const rules = asked(query);
   const rule = words(rules);
   const lane = asNumber(query.lane) ?? 0;
@@ -145,35 +146,16 @@ export function WhatIf({ query, status }) {
   const answer = latest.current;
   const isCurrent = given.isCurrent && given.answer === answer;
   useEffect(() => { document.title = `What if · ${plain(id ?? "")} · coordinator-server`; }, [id]);
-  const first = from ?? answer?.since_ms ?? 0;
-  const last = to ?? answer?.until_ms ?? 1;
-  const moveTo = (since, until) => setWindow([Math.round(since), Math.round(Math.max(until, since + 1000))]);
-  const everything = () => setWindow([null, null]);
-  const zoom = (factor, centre, since = null, until = null) => {
-    if (since !== null) { moveTo(since, until); return; }
-    const middle = centre ?? at ?? (first + last) / 2;
-    moveTo(middle - (middle - first) * factor, middle + (last - middle) * factor);
-  };
-  const pan = (part) => moveTo(first + (last - first) * part, last + (last - first) * part);
-  const keys = useRef(null);
-  keys.current = (event) => {
-    if (event.metaKey || event.ctrlKey || event.altKey || event.target.closest("input, dialog, select") || !answer) return;
-    const actions = { "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2), ",": () => pan(-0.25), ".": () => pan(0.25), 0: everything, t: () => change({ table: showsTable ? null : 1 }) };
-    if (actions[event.key]) { event.preventDefault(); actions[event.key](); }
-  };
-  useEffect(() => {
-    const press = (event) => keys.current(event);
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
+  const shown = stretch(times, answer, LEAST_MS);
+  const { first, last, zoom, pan } = shown;
+  useKeys(answer ? { ...shown.keys, t: () => change({ table: showsTable ? null : 1 }) } : null);
   const move = { onMoment: (ms) => setAt(Math.round(ms)), onZoom: zoom, onPan: pan };
   const error = given.error ?? summary.error;
-  const known = answer?.known_until_ms ?? 0;
   return html`<div class="group what-if">
     <div class="title group-title"><a href=${address("/group", { id, from, to, at })} onClick=${follow} class="back" aria-label="Back to the group">←</a><h1><bdi>${plain(id ?? "")}</bdi></h1><p class="quiet">what if another rule had been in force?</p></div>
     <${Rules} rules=${rules} />
     <div class="toolbar" role="toolbar" aria-label="Time">
-      <div class="buttons">${PRESETS.map(([text, ms]) => html`<button key=${text} aria-pressed=${answer !== null && Math.abs(last - first - ms) < 2} disabled=${!answer} onClick=${() => moveTo(known - ms, known)}>${text}</button>`)}<button aria-pressed=${from === null && to === null} onClick=${everything}>all</button></div>
+      <${Presets} shown=${shown} known=${answer ? answer.known_until_ms : null} />
       <button aria-pressed=${showsTable} onClick=${() => change({ table: showsTable ? null : 1 })} title="t">table</button>
       <span class="quiet span" role="status">${answer && isCurrent ? `${moment(first)} – ${moment(last)}, ${duration(last - first)}` : error ? "" : "playing the past again …"}</span>
     </div>
@@ -183,7 +165,7 @@ export function WhatIf({ query, status }) {
       ${!answer || !width ? (error ? "" : html`<div class="loading tall" aria-busy="true">${[...Array(6)].map((_, each) => html`<i key=${each}></i>`)}</div>`)
         : answer.first_ms === null ? html`<div class="nothing small"><h2>${answer.left_out ? "Too much to be played here" : "Nothing to play"}</h2><p>${nothing(answer)}</p></div>`
         : html`<${Lanes} answer=${answer} rule=${rule} from=${first} to=${last} at=${at} width=${width} asTable=${showsTable} move=${move} />
-          ${answer.lane_count > LANES ? html`<nav class="pager" aria-label="Partitions"><button disabled=${!lane} onClick=${() => change({ lane: Math.max(0, lane - LANES) || null })}>← Previous</button><span>partitions ${number(lane + 1)}–${number(Math.min(lane + LANES, answer.lane_count))} of ${number(answer.lane_count)}</span><button disabled=${lane + LANES >= answer.lane_count} onClick=${() => change({ lane: lane + LANES })}>Next →</button></nav>` : ""}`}
+          <${LanePager} lane=${lane} most=${LANES} count=${answer.lane_count} />`}
     </div>
     ${answer && answer.first_ms !== null ? html`<div class="changes"><${Changes} answer=${answer} rule=${rule} /></div>
       <p class="note">Each change of the group is given to the assignor with what the members would have had then. <b>known</b>: ${CERTAIN.known}. <b>bound</b>: ${CERTAIN.bound}. <b>unknown</b>: ${CERTAIN.unknown}. The same, with each change: <code>coordinator-server groups what-if</code></p>` : ""}
