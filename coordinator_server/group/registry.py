@@ -19,6 +19,7 @@ from coordinator_server.group.share.type import ShareType
 from coordinator_server.group.streams.type import StreamsType
 from coordinator_server.group.types import CLASSIC, CONSUMER, GROUP_TYPES, SHARE, STREAMS
 from coordinator_server.machine.block import EncodedRecords, RecordBlock
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
 from coordinator_server.offsets.store import OffsetStore
@@ -103,6 +104,13 @@ class Groups:
         if self.classic.living(group_id) is not None or self.offsets.has_group_at(group_id, committed_offset):
             return True
         return any(table.get_at(group_id, committed_offset) is not None for table in self.tables)
+
+    def refusal(self, group_id: str, type_name: str, member_epoch: int) -> CoordinatorError:
+        """Return the refusal of a heartbeat to a group that does not exist, or is of another type than ``type_name``."""
+        if self.exists_at(group_id, LATEST):
+            return CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a {type_name} group.")
+        kind = "Group" if member_epoch < 0 else f"{type_name.capitalize()} group"
+        return CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} not found.")
 
     def count(self) -> int:
         """Return an upper bound of the number of groups."""

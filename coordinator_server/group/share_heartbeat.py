@@ -8,10 +8,8 @@ from coordinator_server.group.share.heartbeat import heartbeat as join_or_stay
 from coordinator_server.group.share.leave import leave
 from coordinator_server.group.share.member import LEAVE_GROUP_EPOCH
 from coordinator_server.group.share.validation import JOIN_EPOCH, validate
-from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from coordinator_server.machine.timeline import LATEST
-from protocol.error_codes import ErrorCode
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 
 
@@ -30,9 +28,6 @@ def heartbeat(
 
 def _entered(groups: Groups, group_id: str, member_epoch: int) -> ShareGroup:
     """Return the group that a heartbeat creates. Raises GROUP_ID_NOT_FOUND."""
-    if groups.exists_at(group_id, LATEST):
-        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
-    if member_epoch != JOIN_EPOCH:
-        kind = "Group" if member_epoch == LEAVE_GROUP_EPOCH else "Share group"
-        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} not found.")
+    if member_epoch != JOIN_EPOCH or groups.exists_at(group_id, LATEST):
+        raise groups.refusal(group_id, "share", member_epoch)
     return groups.share.absent(group_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from coordinator_server.group.classic.records import group_tombstone
 from coordinator_server.group.classic.state import EMPTY
@@ -12,10 +12,7 @@ from coordinator_server.group.streams.answer import WithMissingTopics
 from coordinator_server.group.streams.heartbeat import heartbeat as join_or_stay
 from coordinator_server.group.streams.leave import leave
 from coordinator_server.group.streams.validation import JOIN_EPOCH, validate
-from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
-from coordinator_server.machine.timeline import LATEST
-from protocol.error_codes import ErrorCode
 from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse
 
 
@@ -32,18 +29,9 @@ def heartbeat(
         return join_or_stay(streams, context, request, group)
     classic = None if group_id in groups.others else groups.classic.find(group_id)
     if request.member_epoch != JOIN_EPOCH or (classic is not None and classic.state is not EMPTY) or group_id in groups.others:
-        _refuse(groups, request)
+        raise groups.refusal(group_id, "streams", request.member_epoch)
     new = groups.streams.absent(group_id)
     if classic is None:
         return join_or_stay(streams, context, request, new)
     result: CoordinatorResult[Any] = join_or_stay(streams, context, request, new, [group_tombstone(group_id)])
     return replacing_classic(groups, classic, result)
-
-
-def _refuse(groups: Groups, request: StreamsGroupHeartbeatRequest) -> NoReturn:
-    """Refuse a heartbeat to a group that is none, or has another type. Raises GROUP_ID_NOT_FOUND."""
-    group_id = request.group_id
-    if groups.exists_at(group_id, LATEST):
-        raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a streams group.")
-    kind = "Group" if request.member_epoch < JOIN_EPOCH else "Streams group"
-    raise CoordinatorError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} not found.")

@@ -7,11 +7,11 @@ from typing import Any
 
 from coordinator_server.group.consumer.leave import fence
 from coordinator_server.group.consumer.records import RECORDS
-from coordinator_server.group.modern.log_lines import with_epoch_line
+from coordinator_server.group.modern.reasons import result_because
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.provenance import Reason, because
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import CoordinatorResult, Reply, RequestContext
 from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_describe import DescribedGroup, Member
@@ -58,5 +58,4 @@ def begin_epoch(shard: GroupShard, group_id: str, reason: str) -> CoordinatorRes
     if not group.members:
         raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID, f"group {group_id} has no members")
     record = RECORDS.epoch(group_id, group.group_epoch + 1, group.metadata_hash)
-    why = Reason(Why.TOPICS_CHANGED, said=reason)
-    return with_epoch_line(shard.groups.consumer_context, CoordinatorResult(None, [record], attribution=because(why)), [why])
+    return result_because(shard.groups.consumer_context, [Reason(Why.TOPICS_CHANGED, said=reason)], None, [record])

@@ -26,17 +26,17 @@ from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.group_table import GroupTable, put_head
 from coordinator_server.group.modern.groups_by_topic import GroupServices
 from coordinator_server.group.modern.leave import Removal, remove_members
-from coordinator_server.group.modern.log_lines import with_epoch_line
 from coordinator_server.group.modern.membership import fenced_epoch, unknown_member
+from coordinator_server.group.modern.reasons import result_because
 from coordinator_server.group.modern.records import GroupRecords, TargetForm
-from coordinator_server.group.modern.sessions import refresh_session, restart_session
+from coordinator_server.group.modern.sessions import refresh_session, settle_session
 from coordinator_server.group.modern.target import changed_targets, is_due
 from coordinator_server.group.modern.target_task import ComputedTargets, TargetRequest, compute_targets
 from coordinator_server.group.modern.type import ModernType
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.executor import Task
-from coordinator_server.machine.provenance import Reason, because
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from coordinator_server.machine.timeline import LATEST, TimelineDict
 from protocol.error_codes import ErrorCode
@@ -220,9 +220,8 @@ def heartbeat(crews: CrewContext, beat: Beat) -> CoordinatorResult[Beaten]:
         records.append(RECORDS.current(crew.group_id, member))
     refresh_session(crews, crew.group_id, member.member_id)
     reason = Reason(Why.MEMBER_JOINED, member.member_id)
-    on_append = partial(_settle, crews, crew.group_id, member.member_id)
-    result = CoordinatorResult(Beaten(target_epoch, target), records, on_append, attribution=because(reason))
-    return with_epoch_line(crews, result, [reason])
+    on_append = partial(settle_session, crews, crew.group_id, member.member_id, None)
+    return result_because(crews, [reason], Beaten(target_epoch, target), records, on_append)
 
 
 def _is_left_to_child(crews: CrewContext, crew: Crew, epoch: int, member: CrewMember) -> bool:
@@ -232,11 +231,6 @@ def _is_left_to_child(crews: CrewContext, crew: Crew, epoch: int, member: CrewMe
 def _current(epoch: int, previous: int, target: Partitions) -> streams.StreamsGroupCurrentMemberAssignmentValue:
     tasks = [streams.StreamsGroupCurrentMemberAssignmentTaskIds(topic_id.hex(), each) for topic_id, each in target.items()]
     return streams.StreamsGroupCurrentMemberAssignmentValue(epoch, previous, 0, tasks)
-
-
-def _settle(crews: CrewContext, group_id: str, member_id: str, error: ErrorCode | None) -> None:
-    if error is not None:
-        restart_session(crews, group_id, member_id)
 
 
 def fence(

@@ -6,7 +6,7 @@ to get. Shards are notified which topics have changed (``GroupType.topics_change
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, Protocol
 
 from coordinator_server.catalog.topics import Topic
@@ -35,6 +35,12 @@ class TopicImage(Protocol):
 
     def all_topics(self) -> Sequence[Topic]:
         """Return every topic."""
+
+
+def is_among(image: TopicImage, names: Collection[str], topic_id: bytes) -> bool:
+    """Return whether a topic exists and has one of these names."""
+    topic = image.topic_by_id(topic_id)
+    return topic is not None and topic.name in names
 
 
 class _NoTopics:

@@ -12,10 +12,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from coordinator_server.group.assign.spec import Partitions
+from coordinator_server.group.common.topics import is_among
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.epoch import EpochUpdate, update_epoch
 from coordinator_server.group.consumer.group import ConsumerGroup, metadata_bytes
-from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupMember, MemberChange
+from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberChange
 from coordinator_server.group.consumer.membership import FoundMember
 from coordinator_server.group.consumer.reconciliation import Goal, reconcile
 from coordinator_server.group.consumer.records import RECORDS
@@ -23,14 +24,13 @@ from coordinator_server.group.consumer.regexes import RegexChange, update_regex
 from coordinator_server.group.consumer.subscriptions import subscribed_names
 from coordinator_server.group.consumer.target import update_target
 from coordinator_server.group.modern.limits import refuse_too_large
-from coordinator_server.group.modern.log_lines import with_epoch_line
-from coordinator_server.group.modern.sessions import end_session, restart_session
+from coordinator_server.group.modern.reasons import result_because, why_of
+from coordinator_server.group.modern.sessions import end_session, settle_session
 from coordinator_server.group.modern.target import Target
 from coordinator_server.group.why import Why
-from coordinator_server.machine.provenance import Reason, because
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_heartbeat import TopicPartitions
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataValue
 
@@ -71,7 +71,7 @@ def subscribe(
     """
     before = found.member
     if metadata is not before.metadata:
-        refuse_too_large(consumer, group, "consumer", metadata_bytes(before.metadata), metadata_bytes(metadata))
+        refuse_too_large(consumer, group, metadata_bytes(before.metadata), metadata_bytes(metadata))
     change = MemberChange(before, before.with_metadata(metadata))
     records = list(found.records)
     if metadata is not before.metadata:
@@ -111,7 +111,7 @@ def move(
     is_moved = after != member
     if is_moved:
         records.append(RECORDS.current(group.group_id, after))
-    return Changed(after, records, is_moved, _reason(subscribed, bool(target_records)))
+    return Changed(after, records, is_moved, _reason(consumer, subscribed, bool(target_records)))
 
 
 def written(
@@ -120,11 +120,10 @@ def written(
     """Return the result with the records of a change. Timers follow the outcome of its append."""
     if not changed.records:
         return CoordinatorResult(response, depends_on=group.end_offset.value)
-    replaced = subscribed.found.replaced
-    on_append = partial(_settle, consumer, group.group_id, changed.member.member_id, replaced)
-    reason = Reason(changed.reason, changed.member.member_id)
-    result = CoordinatorResult(response, changed.records, on_append, attribution=because(reason))
-    return with_epoch_line(consumer, result, [reason])
+    group_id, member_id, replaced = group.group_id, changed.member.member_id, subscribed.found.replaced
+    then = None if replaced is None or replaced == member_id else partial(end_session, consumer, group_id, replaced)
+    on_append = partial(settle_session, consumer, group_id, member_id, then)
+    return result_because(consumer, [Reason(changed.reason, member_id)], response, changed.records, on_append)
 
 
 def _reconcile(
@@ -138,31 +137,14 @@ def _reconcile(
     if not has_subscription_changed and member.is_reconciled_to(target.epoch):
         return member
     names = frozenset(subscribed_names(group, member))
-    topic_by_id = consumer.topics.topic_by_id
-
-    def is_subscribed(topic_id: bytes) -> bool:
-        topic = topic_by_id(topic_id)
-        return topic is not None and topic.name in names
-
+    is_subscribed = partial(is_among, consumer.topics, names)
     goal = Goal(target.epoch, target.assigned, names, is_subscribed, has_subscription_changed, owned, group.partition_epoch)
     return reconcile(member, goal)
 
 
-def _reason(subscribed: Subscribed, has_new_target: bool) -> Why:
+def _reason(consumer: ConsumerContext, subscribed: Subscribed, has_new_target: bool) -> Why:
     if subscribed.found.replaced is not None:
         return Why.STATIC_MEMBER_RETURNED
-    if subscribed.found.member.metadata is NO_METADATA:
-        return Why.MEMBER_JOINED
-    if subscribed.has_changed:
-        return Why.SUBSCRIPTION_CHANGED
-    if subscribed.epoch.records:
-        return Why.TOPICS_CHANGED
-    return Why.ASSIGNMENT_DUE if has_new_target else Why.RECONCILED
-
-
-def _settle(consumer: ConsumerContext, group_id: str, member_id: str, replaced: str | None, error: ErrorCode | None) -> None:
-    """Bring the timers of the members in line with the outcome of the append."""
-    if error is not None:
-        restart_session(consumer, group_id, member_id)
-    elif replaced is not None and replaced != member_id:
-        end_session(consumer, group_id, replaced)
+    of_topics = Why.TOPICS_CHANGED if subscribed.epoch.records else None
+    changed = Why.SUBSCRIPTION_CHANGED if subscribed.has_changed else of_topics
+    return why_of(consumer, subscribed.found.member, changed, has_new_target)

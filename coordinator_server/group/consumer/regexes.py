@@ -15,9 +15,9 @@ from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.group import NO_COUNT, ConsumerGroup, SubscriptionCount
 from coordinator_server.group.consumer.records import RECORDS, regex_record, regex_tombstone
 from coordinator_server.group.consumer.subscriptions import regexes_after
-from coordinator_server.group.modern.log_lines import with_epoch_line
+from coordinator_server.group.modern.reasons import result_because
 from coordinator_server.group.why import Why
-from coordinator_server.machine.provenance import Reason, because
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataValue as Metadata
@@ -117,5 +117,4 @@ def take_resolved(consumer: ConsumerContext, group_id: str, resolved: Resolved) 
         group.compared_epoch = epoch
     if not records:
         return _NOTHING
-    reason = Reason(Why.TOPICS_CHANGED)
-    return with_epoch_line(consumer, CoordinatorResult(DEFERRED, records, attribution=because(reason)), [reason])
+    return result_because(consumer, [Reason(Why.TOPICS_CHANGED)], DEFERRED, records)

@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.modern.context import ModernContext
 from coordinator_server.group.modern.group import ModernGroup
-from coordinator_server.group.modern.log_lines import log_expired_session, with_epoch_line
+from coordinator_server.group.modern.reasons import log_expired_session, result_because
 from coordinator_server.group.modern.sessions import end_session, restart_session
 from coordinator_server.group.why import Why
-from coordinator_server.machine.provenance import Reason, because
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -44,8 +44,7 @@ def remove_members(
         end_session(context, group_id, member_id)
     reasons = [Reason(why, member_id) for member_id in member_ids]
     on_append = partial(_take_back, context, group_id, member_ids)
-    result = CoordinatorResult(response, written, on_append, attribution=because(*reasons))
-    return with_epoch_line(context, result, reasons)
+    return result_because(context, reasons, response, written, on_append)
 
 
 def expire_session(context: ModernContext[Any], fence: Fence, group_id: str, member_id: str) -> CoordinatorResult[Any]:

@@ -35,6 +35,7 @@ class Limiting(Protocol):
     config: Config
     report: Report
     memory: MembersMemory
+    type_name: str
 
 
 class LimitedGroup(Protocol):
@@ -60,8 +61,8 @@ def refuse_many_topics(context: Limiting, group_id: str, names: int) -> None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"A member may name {MAX_TOPICS} topics.")
 
 
-def refuse_too_large(context: Limiting, group: LimitedGroup, kind: str, old_bytes: int, new_bytes: int) -> None:
-    """Refuse new metadata of a member for which there is no room. ``kind`` is the group's. Raises CoordinatorError."""
+def refuse_too_large(context: Limiting, group: LimitedGroup, old_bytes: int, new_bytes: int) -> None:
+    """Refuse new metadata of a member for which there is no room. Raises CoordinatorError."""
     # An eighth of the batch is left for the other records of the request, and the memory of a text is more than its bytes.
     if new_bytes > context.config.log.message_max_bytes - context.config.log.message_max_bytes // 8:
         context.report("member-refused", group_id=group.group_id, problem="metadata too large")
@@ -72,7 +73,8 @@ def refuse_too_large(context: Limiting, group: LimitedGroup, kind: str, old_byte
     used = group.member_bytes.value
     if used + more > context.config.live.group_max_bytes:
         context.report("group-full", group_id=group.group_id, members=len(group.members), memory_bytes=used)
-        raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"The members of the {kind} group take too much memory.")
+        message = f"The members of the {context.type_name} group take too much memory."
+        raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
     used = context.memory.count()
     if used + more > context.config.live.members_max_bytes:
         context.report("members-full", memory_bytes=used, action="raise members.max.bytes")

@@ -10,12 +10,12 @@ from coordinator_server.machine.errors import CoordinatorError
 from protocol.error_codes import ErrorCode
 
 
-def refuse_if_full(group: ModernGroup[Any, Any], member_id: str, max_size: int) -> None:
-    """Refuse a new member of a group that has no room, also one that would replace a static member.
+def refuse_if_full(group: ModernGroup[Any, Any], member_id: str | None, max_size: int) -> None:
+    """Refuse a new member of a group that has no room, also one that would replace a static member; with None, any member.
 
     Raises GROUP_MAX_SIZE_REACHED.
     """
-    if len(group.members) < max_size or member_id in group.members:
+    if len(group.members) < max_size or (member_id is not None and member_id in group.members):
         return
     raise CoordinatorError(
         ErrorCode.GROUP_MAX_SIZE_REACHED,

@@ -5,10 +5,12 @@ A member that sends no heartbeat within the session timeout is removed (``leave.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 from coordinator_server.group.modern.context import ModernContext, Session
+from protocol.error_codes import ErrorCode
 
 RETRY_MS: Final = 500
 """After this time an expiry is repeated whose records were not written."""
@@ -54,6 +56,16 @@ def restart_session(context: ModernContext[Any], group_id: str, member_id: str) 
         return
     refresh_session(context, group_id, member_id)
     context.on_restart(group_id, member)
+
+
+def settle_session(
+    context: ModernContext[Any], group_id: str, member_id: str, then: Callable[[], None] | None, error: ErrorCode | None
+) -> None:
+    """Take the outcome of a heartbeat's records. Restart the timers of the member if they were not written, call ``then`` if so."""
+    if error is not None:
+        restart_session(context, group_id, member_id)
+    elif then is not None:
+        then()
 
 
 def start_all_sessions(context: ModernContext[Any]) -> None:

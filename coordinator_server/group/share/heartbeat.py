@@ -7,32 +7,32 @@ Each step returns records, and the state that the next one needs. None of them c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.common.names import sorted_names
+from coordinator_server.group.common.topics import is_among
 from coordinator_server.group.modern.epoch import is_compared, next_epoch
 from coordinator_server.group.modern.limits import refuse_many_topics, refuse_too_large
-from coordinator_server.group.modern.log_lines import with_epoch_line
 from coordinator_server.group.modern.membership import refuse_if_full
-from coordinator_server.group.modern.sessions import refresh_session, restart_session
+from coordinator_server.group.modern.reasons import result_because, why_of
+from coordinator_server.group.modern.sessions import refresh_session, settle_session
 from coordinator_server.group.modern.steady_heartbeat import again
 from coordinator_server.group.share.assigned import has_unassigned
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, is_homogeneous, metadata_bytes, topics_after
 from coordinator_server.group.share.initialization import initialize, initializing_record, uninitialized
-from coordinator_server.group.share.member import NO_METADATA, ShareGroupMember, are_equal
+from coordinator_server.group.share.member import ShareGroupMember, are_equal
 from coordinator_server.group.share.membership import find_member
 from coordinator_server.group.share.reconciliation import reconcile
 from coordinator_server.group.share.records import RECORDS
 from coordinator_server.group.share.target import update_target
 from coordinator_server.group.why import Why
-from coordinator_server.machine.provenance import Reason, because
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
-from protocol.error_codes import ErrorCode
 from protocol.messages.share_group_heartbeat import (
     Assignment,
     ShareGroupHeartbeatRequest,
@@ -68,16 +68,15 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     records: list[CoordinatorRecord] = []
     member = before
     if metadata is not before.metadata:
-        refuse_too_large(share, group, "share", metadata_bytes(before.metadata), metadata_bytes(metadata))
+        refuse_too_large(share, group, metadata_bytes(before.metadata), metadata_bytes(metadata))
         member = before.with_metadata(metadata)
         records.append(RECORDS.member(group_id, member))
     epoch = _update_epoch(share, group, before, member)
     records += epoch.records
     target, target_records = update_target(share, group, epoch.epoch, member, epoch.is_alike)
     records += target_records
-    after = reconcile(
-        member, target, epoch.why is not None, partial(_is_subscribed, share, frozenset(metadata.subscribed_topic_names))
-    )
+    is_subscribed = partial(is_among, share.topics, frozenset(metadata.subscribed_topic_names))
+    after = reconcile(member, target, epoch.why is not None, is_subscribed)
     if after is not member:
         records.append(RECORDS.current(group_id, after))
     session, interval_ms = refresh_session(share, group_id, after.member_id), share.settings_of(group_id).heartbeat_interval_ms
@@ -95,10 +94,9 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
         short_way = again(share, group, session) if is_steady else None
         return CoordinatorResult(response, depends_on=group.end_offset.value, again=short_way)
     begin = partial(initialize, share, group_id, epoch.epoch, added) if added else None
-    on_append = partial(_settle, share, group_id, after.member_id, begin)
-    reason = Reason(_reason(before, epoch, bool(target_records)), after.member_id)
-    result = CoordinatorResult(response, records, on_append, attribution=because(reason))
-    return with_epoch_line(share, result, [reason])
+    on_append = partial(settle_session, share, group_id, after.member_id, begin)
+    reason = Reason(why_of(share, before, epoch.why, bool(target_records)), after.member_id)
+    return result_because(share, [reason], response, records, on_append)
 
 
 def _metadata(
@@ -131,29 +129,6 @@ def _update_epoch(share: ShareContext, group: ShareGroup, before: ShareGroupMemb
     return EpochUpdate(epoch, list(topics), is_alike, why, records)
 
 
-def _is_subscribed(share: ShareContext, names: frozenset[str], topic_id: bytes) -> bool:
-    topic = share.topics.topic_by_id(topic_id)
-    return topic is not None and topic.name in names
-
-
 def assignment_of(assigned: Partitions) -> Assignment:
     """Return partitions as in a response."""
     return Assignment([TopicPartitions(topic_id, list(partitions)) for topic_id, partitions in assigned.items()])
-
-
-def _reason(before: ShareGroupMember, epoch: EpochUpdate, has_new_target: bool) -> Why:
-    if before.metadata is NO_METADATA:
-        return Why.MEMBER_JOINED
-    if epoch.why is not None:
-        return epoch.why
-    return Why.ASSIGNMENT_DUE if has_new_target else Why.RECONCILED
-
-
-def _settle(
-    share: ShareContext, group_id: str, member_id: str, begin: Callable[[], None] | None, error: ErrorCode | None
-) -> None:
-    """Bring the session in line with the outcome of the append, or begin to initialize partitions."""
-    if error is not None:
-        restart_session(share, group_id, member_id)
-    elif begin is not None:
-        begin()

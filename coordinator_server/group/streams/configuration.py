@@ -33,7 +33,7 @@ class EpochUpdate(NamedTuple):
     configured: Configured
     num_standby_replicas: int
     why: Why | None
-    """Why there is a new epoch; None if there is none, or because the member has changed."""
+    """Why there is a new epoch; None if there is none."""
     records: list[CoordinatorRecord]
 
 
@@ -87,8 +87,10 @@ def update_epoch(
     configs = {"num.standby.replicas": str(replicas)}
     if {each.key: each.value for each in value.last_assignment_configs or ()} != configs:
         why = why or Why.SETTINGS_CHANGED
+    if has_member_changed:
+        why = why or Why.MEMBER_REJOINED
     epoch, records = group.group_epoch, []
-    if has_member_changed or why is not None:
+    if why is not None:
         epoch += 1
         records.append(epoch_record(group.group_id, epoch, metadata_hash, validated_epoch, configs))
     group.compared_epoch = epoch

@@ -12,26 +12,26 @@ from functools import partial
 
 from coordinator_server.group.assign.tasks import TaskAssignment
 from coordinator_server.group.modern.limits import refuse_many_topics, refuse_too_large
-from coordinator_server.group.modern.log_lines import with_epoch_line
+from coordinator_server.group.modern.membership import refuse_if_full
+from coordinator_server.group.modern.reasons import result_because, why_of
 from coordinator_server.group.modern.revocation import await_revocation
-from coordinator_server.group.modern.sessions import refresh_session, restart_session
+from coordinator_server.group.modern.sessions import refresh_session, settle_session
 from coordinator_server.group.modern.steady_heartbeat import again
 from coordinator_server.group.modern.target import Target
 from coordinator_server.group.streams.answer import WithMissingTopics, add_tasks, endpoints, stale_status, statuses
-from coordinator_server.group.streams.configuration import EpochUpdate, update_epoch, update_topology
+from coordinator_server.group.streams.configuration import update_epoch, update_topology
 from coordinator_server.group.streams.context import StreamsContext
 from coordinator_server.group.streams.group import Configured, StreamsGroup, metadata_bytes, topology_bytes
 from coordinator_server.group.streams.leave import fence
 from coordinator_server.group.streams.member import NO_METADATA, NOT_GIVEN, StreamsGroupMember
-from coordinator_server.group.streams.membership import find_member, has_missed_answer, owned_tasks, refuse_if_full
+from coordinator_server.group.streams.membership import find_member, has_missed_answer, owned_tasks
 from coordinator_server.group.streams.reconciliation import TaskGoal, reconcile
 from coordinator_server.group.streams.records import RECORDS
 from coordinator_server.group.streams.target import begin_delay, update_target
 from coordinator_server.group.streams.validation import JOIN_EPOCH, topics_of
-from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.java import text_order
-from coordinator_server.machine.provenance import Reason, because
+from coordinator_server.machine.provenance import Reason
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -56,7 +56,8 @@ def heartbeat(
     """
     group_id = group.group_id
     if request.member_epoch == JOIN_EPOCH:
-        refuse_if_full(group, streams.config.streams.group_streams_max_size)
+        # Also a member that joins again.
+        refuse_if_full(group, None, streams.config.streams.group_streams_max_size)
     refuse_many_topics(streams, group_id, len(topics_of(request.topology)))
     before = find_member(group, request)
     member, records = before, list(first)
@@ -93,10 +94,9 @@ def heartbeat(
         is_steady = _is_settled(group, request, after, response) and _is_bare(request)
         short_way = again(streams, group, session, _soft_state(group)) if is_steady else None
         return CoordinatorResult(answer, depends_on=group.end_offset.value, again=short_way)
-    reason = Reason(_reason(before, epoch, bool(update.records)), after.member_id)
-    on_append = partial(_settle, streams, group_id, after.member_id)
-    result = CoordinatorResult(answer, records, on_append, attribution=because(reason))
-    return with_epoch_line(streams, result, [reason])
+    reason = Reason(why_of(streams, before, epoch.why, bool(update.records)), after.member_id)
+    on_append = partial(settle_session, streams, group_id, after.member_id, None)
+    return result_because(streams, [reason], answer, records, on_append)
 
 
 def _metadata(
@@ -132,7 +132,7 @@ def _refuse_too_large(
     """Refuse new metadata, and a new topology, for which there is no room. Raises CoordinatorError."""
     if member is not before or topology_size:
         old_bytes = metadata_bytes(before.metadata)
-        refuse_too_large(streams, group, "streams", old_bytes, metadata_bytes(member.metadata) + topology_size)
+        refuse_too_large(streams, group, old_bytes, metadata_bytes(member.metadata) + topology_size)
 
 
 def _reconciled(
@@ -209,19 +209,3 @@ def _soft_state(group: StreamsGroup) -> Callable[[], bool]:
 
     configured, endpoint_epoch = group.configured, group.endpoint_epoch
     return is_same
-
-
-def _reason(before: StreamsGroupMember, epoch: EpochUpdate, has_new_target: bool) -> Why:
-    if before.metadata is NO_METADATA:
-        return Why.MEMBER_JOINED
-    if epoch.why is not None:
-        return epoch.why
-    if epoch.records:
-        return Why.MEMBER_REJOINED
-    return Why.ASSIGNMENT_DUE if has_new_target else Why.RECONCILED
-
-
-def _settle(streams: StreamsContext, group_id: str, member_id: str, error: ErrorCode | None) -> None:
-    """Bring the timers of the member in line with the outcome of the append."""
-    if error is not None:
-        restart_session(streams, group_id, member_id)

@@ -26,14 +26,6 @@ from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatReque
 _NOTHING: Final[Collection[int]] = ()
 
 
-def refuse_if_full(group: StreamsGroup, max_size: int) -> None:
-    """Refuse every join of a group that has no room, that of a member too. Raises GROUP_MAX_SIZE_REACHED."""
-    if len(group.members) >= max_size:
-        raise CoordinatorError(
-            ErrorCode.GROUP_MAX_SIZE_REACHED, f"The streams group has reached its maximum capacity of {max_size} members."
-        )
-
-
 def find_member(group: StreamsGroup, request: StreamsGroupHeartbeatRequest) -> StreamsGroupMember:
     """Return the member, which is new if it joins. Raises CoordinatorError."""
     member, epoch = group.members.get(request.member_id), request.member_epoch

@@ -1,4 +1,6 @@
-"""Lines of the server's own log about groups of the newer protocols: one for each new epoch and each expired session."""
+"""Why an operation writes what it writes: in the attribution of its records, and in the server's own log, which has a line for each
+new epoch and each expired session.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +8,41 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from msgspec.structs import replace
-
 from coordinator_server.group.modern.context import ModernContext
-from coordinator_server.machine.provenance import Reason
+from coordinator_server.group.modern.member import ModernMember
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
+from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
 
 OnAppend = Callable[[ErrorCode | None], None]
 
 
-def with_epoch_line(
-    context: ModernContext[Any], result: CoordinatorResult[Any], reasons: Sequence[Reason]
+def why_of(context: ModernContext[Any], before: ModernMember, changed: Why | None, has_new_target: bool) -> Why:
+    """Return why a heartbeat writes records. ``before`` is the member before it, ``changed`` what else it changes; or None."""
+    if before.metadata is context.records.no_metadata:
+        return Why.MEMBER_JOINED
+    if changed is not None:
+        return changed
+    return Why.ASSIGNMENT_DUE if has_new_target else Why.RECONCILED
+
+
+def result_because(
+    context: ModernContext[Any],
+    reasons: Sequence[Reason],
+    response: Any,
+    records: Sequence[CoordinatorRecord],
+    on_append: OnAppend | None = None,
 ) -> CoordinatorResult[Any]:
-    """Return the result of an operation. If its records start an epoch, that is logged once it is durable."""
-    for record in result.records:
+    """Return the result of an operation that writes records for these reasons. A new epoch is logged once it is durable."""
+    for record in records:
         if isinstance(record.key, context.records.epoch_key) and record.value is not None:
             key: Any = record.key
             value: Any = record.value
-            told = partial(_tell, context, key.group_id, value.epoch, reasons, result.on_append)
-            return replace(result, on_append=told)
-    return result
+            on_append = partial(_tell, context, key.group_id, value.epoch, reasons, on_append)
+            break
+    return CoordinatorResult(response, records, on_append, attribution=because(*reasons))
 
 
 def log_expired_session(context: ModernContext[Any], group_id: str, member: Any) -> None:
