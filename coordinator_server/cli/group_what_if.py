@@ -96,6 +96,9 @@ def _lines(answer: _Answer, *, each: bool) -> Iterator[str]:
     yield from columns(rows)
     yield ""
     yield from _proof(verdict)
+    if verdict.shortened_ms:
+        asked, had = (duration_text(each) for each in (answer.question.membership.session_timeout_ms, verdict.shortened_ms))
+        yield f"members had sessions of up to {had}: whether one of {asked} would have ended is not in the log"
     for missing in verdict.missing:
         yield _missing(missing)
     if verdict.unreadable:

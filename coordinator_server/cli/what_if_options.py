@@ -27,7 +27,11 @@ def add_what_if(actions: Any, epilog: str) -> None:
     parser.add_argument("--assignor", choices=NAMES, help="this assignor (default: the one that was in force)")
     parser.add_argument("--static", action="store_true", help="all members are static: a restart within a session is no change")
     parser.add_argument(
-        "--session-timeout", type=duration_ms, default=0, metavar="TIME", help="longer sessions than there were, such as 90s"
+        "--session-timeout",
+        type=duration_ms,
+        default=0,
+        metavar="TIME",
+        help="longer sessions than there were, such as 90s; what shorter ones would have ended is not in the log",
     )
     parser.add_argument(
         "--rebalance-delay",

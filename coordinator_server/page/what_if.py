@@ -68,6 +68,7 @@ class WhatIf(Struct):
     reproduced: Reproduced
     missing: tuple[Missing, ...]
     unreadable: int
+    shortened_ms: int
     generations: int
     changes: list[Change]
     change_count: int
@@ -105,6 +106,7 @@ def what_if(
         verdict.reproduced,
         verdict.missing,
         verdict.unreadable,
+        verdict.shortened_ms,
         len(life.generations),
         [_change(each, reason) for each in verdict.changes[-MOST_CHANGES:]],
         len(verdict.changes),

@@ -49,8 +49,8 @@ UNKNOWN = Figure(None, Certainty.UNKNOWN)
 
 
 def worst(*certainties: Certainty) -> Certainty:
-    """Return the least certain of all."""
-    return max(certainties, key=_ORDER.index, default=Certainty.KNOWN)
+    """Return the least certain of at least one."""
+    return max(certainties, key=_ORDER.index)
 
 
 class Cost(Struct, frozen=True):

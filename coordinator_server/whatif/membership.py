@@ -71,7 +71,23 @@ def alter(turns: Sequence[Turn], membership: Membership, anchor: Sequence[Turn] 
         left, joined = _together(left, membership.delay_ms, before[0].generation.members if before else {})
         saved = sorted([*saved, *joined], key=lambda turn: turn.generation.offset)
     certainty = worst(*(each.certainty for each in chosen), Certainty.BOUND if membership.delay_ms else Certainty.KNOWN)
+    if shortened_ms(whole, membership):
+        certainty = Certainty.UNKNOWN
     return Altered(left, saved, chosen, certainty)
+
+
+def shortened_ms(turns: Sequence[Turn], membership: Membership) -> int:
+    """Return the longest session of all members, if the rule asks for a shorter one; 0 if it does not.
+
+    What a shorter session would have ended is in no record: heartbeats write none.
+    """
+    sessions = (_session_ms(member) for turn in turns for member in turn.generation.members.values())
+    longest_ms = max(sessions, default=0)
+    return longest_ms if 0 < membership.session_timeout_ms < longest_ms else 0
+
+
+def _session_ms(member: LifeMember) -> int:
+    return member.session_timeout_ms or SESSION_MS
 
 
 def returns_in(turns: Sequence[Turn]) -> list[Return]:
@@ -95,8 +111,7 @@ def returns_in(turns: Sequence[Turn]) -> list[Return]:
             away_ms = max(0, turn.generation.began_ms - turns[gone_in].generation.began_ms)
             is_sure = len(candidates) == 1 and gone.client_host == member.client_host and gone.client_id not in shared
             certainty = Certainty.KNOWN if is_sure and turn.generation.took_ms is not None else Certainty.BOUND
-            session_ms = gone.session_timeout_ms or SESSION_MS
-            found.append(Return(gone_in, number, chosen, seat, away_ms, session_ms, expired, certainty))
+            found.append(Return(gone_in, number, chosen, seat, away_ms, _session_ms(gone), expired, certainty))
         before = members
     return found
 

@@ -101,15 +101,17 @@ def _settled(turn: Turn, rule: Rule, first: Given, number: int) -> tuple[Given, 
 def _cost(turn: Turn, rule: Rule, change: _Change, certainty: Certainty) -> Cost:
     generation = turn.generation
     moved, needed = moved_between(change.before, change.after, generation), needed_moves(change.before, generation)
-    needless = Figure(moved, Certainty.BOUND) if needed is None else Figure(max(0, moved - needed), certainty)
+    bound = worst(certainty, Certainty.BOUND)
+    needless = Figure(moved, bound) if needed is None else Figure(max(0, moved - needed), certainty)
+    balance = imbalance(change.after, generation)
     stops = stopped(change.before, change.first, generation, rule.standstill)
     # Members of the consumer protocol have no reason for some rebalances of the classic one.
     is_other = rule.protocol is not generation.protocol
     return Cost(
-        Figure(change.rounds, worst(certainty, Certainty.BOUND if is_other else Certainty.KNOWN)),
+        Figure(change.rounds, bound if is_other else certainty),
         Figure(moved, certainty),
         needless,
-        imbalance(change.after, generation),
+        Figure(balance.value, worst(balance.certainty, certainty)),
         Figure(stops, certainty),
         _standstill(turn, rule, stops, change.rounds, certainty),
     )

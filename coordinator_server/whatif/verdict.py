@@ -13,7 +13,7 @@ from msgspec import Struct
 from coordinator_server.machine.provenance import Reason
 from coordinator_server.whatif.figures import Certainty, Cost, total
 from coordinator_server.whatif.life import Generation, Held, Life, Missing
-from coordinator_server.whatif.membership import Altered, Membership, alter
+from coordinator_server.whatif.membership import Altered, Membership, alter, shortened_ms
 from coordinator_server.whatif.play import Played, play, recorded
 from coordinator_server.whatif.rules import RULES, recorded_situation
 from coordinator_server.whatif.turns import Turn, turns_of
@@ -77,15 +77,19 @@ class Period(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """A period as it was, and as it would have been."""
+    """A period as it was, and as it would have been by the rules of a question."""
 
+    question: Question
     period: Period
     before: list[Played]
     after: list[Played]
 
 
 class Verdict(Struct, frozen=True):
-    """The answer. ``assignors`` were in force, in the order in which they came."""
+    """The answer. ``assignors`` were in force, in the order in which they came.
+
+    ``shortened_ms`` is the longest session of a member, if the question is about a shorter one, and 0 if not.
+    """
 
     group: str
     assignors: tuple[str, ...]
@@ -97,6 +101,7 @@ class Verdict(Struct, frozen=True):
     missing: tuple[Missing, ...]
     unreadable: int
     changes: tuple[Compared, ...]
+    shortened_ms: int = 0
 
 
 def period_of(life: Life, since_ms: int | None, until_ms: int | None) -> Period:
@@ -130,12 +135,12 @@ def sides_of(life: Life, question: Question) -> Sides:
     """Play what a question asks about a group."""
     period = period_of(life, question.since_ms, question.until_ms)
     altered = alter(period.turns, question.membership, period.anchor)
-    return Sides(period, was(period), played(period, altered, question.assignor))
+    return Sides(question, period, was(period), played(period, altered, question.assignor))
 
 
 def judge(life: Life, sides: Sides) -> Verdict:
     """Return what a question about a group has come to."""
-    period, before, after = sides
+    question, period, before, after = sides
     by_offset = {each.turn.generation.offset: each.cost for each in after}
     generations = period.generations
     return Verdict(
@@ -149,6 +154,7 @@ def judge(life: Life, sides: Sides) -> Verdict:
         missing=tuple(missing_of(life, generations)),
         unreadable=life.unreadable,
         changes=tuple(_compared(each, by_offset.get(each.turn.generation.offset)) for each in before),
+        shortened_ms=shortened_ms([*period.anchor, *period.turns], question.membership),
     )
 
 

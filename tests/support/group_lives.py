@@ -308,12 +308,14 @@ class ModernGroup:
 
     def join(self) -> None:
         if len(self.members) < MOST_MEMBERS:
-            self.lives.names += 1
-            number = self.lives.names
-            instance_id = f"i{number}" if self.random.random() < 0.25 else None
-            self._enter(
-                Modern(f"m{self.random.getrandbits(40):x}", f"client-{number}", self._wants(), instance_id, self.assignor)
-            )
+            self.enter()
+
+    def enter(self) -> None:
+        """A member joins, however many there are."""
+        self.lives.names += 1
+        number = self.lives.names
+        instance_id = f"i{number}" if self.random.random() < 0.25 else None
+        self._enter(Modern(f"m{self.random.getrandbits(40):x}", f"client-{number}", self._wants(), instance_id, self.assignor))
 
     def leave(self) -> None:
         if self.members:

@@ -59,6 +59,18 @@ def test_json_has_every_figure_with_its_certainty(data: Path, capsys: pytest.Cap
     assert {each["rule"] for each in found["advice"]} >= {"static members", "uniform", "cooperative-sticky"}
 
 
+def test_a_shorter_session_is_not_judged(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No figure is known, and the answer says why."""
+    words = ["groups", "what-if", GROUP, "--session-timeout", "5s", "--data-dir", str(data)]
+    assert main(words) == 0
+    text = capsys.readouterr().out
+
+    assert "members had sessions of up to 10 s: whether one of 5 s would have ended is not in the log" in text
+    assert {line.split()[-1] for line in text.splitlines()[3:9]} == {"unknown"}
+    found = answer(data, "--session-timeout", "10s", capsys=capsys)["verdict"]
+    assert (found["shortened_ms"], found["what_if"]["rebalances"]["certainty"]) == (0, "known")
+
+
 def test_a_period_has_its_changes_only(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The members at its beginning have what they had."""
     changes = answer(data, capsys=capsys)["verdict"]["changes"]

@@ -59,6 +59,7 @@ RULES = [
     ({"static": 1}, ["--static"]),
     ({"assignor": "cooperative-sticky"}, ["--assignor", "cooperative-sticky"]),
     ({"session": 120_000, "delay": 9_000}, ["--session-timeout", "120s", "--rebalance-delay", "9s"]),
+    ({"session": 1_000}, ["--session-timeout", "1s"]),
 ]
 
 
@@ -71,7 +72,7 @@ def test_the_page_says_what_the_command_says(
     assert main(["groups", "what-if", "billing", *words, "--json", "--data-dir", str(data)]) == 0
     said = json.loads(capsys.readouterr().out)
 
-    for name in ("assignors", "first_ms", "last_ms", "recorded", "what_if", "reproduced", "missing", "unreadable"):
+    for name in ("assignors", "first_ms", "last_ms", "recorded", "what_if", "reproduced", "missing", "unreadable", "shortened_ms"):
         assert found[name] == said["verdict"][name]
     assert found["advice"] == said["advice"]
     assert [each["generation"] for each in found["changes"]] == [each["generation"] for each in said["verdict"]["changes"]]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from msgspec.structs import replace
+
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
 from coordinator_server.whatif.advice import Saving, duration_text
@@ -63,6 +66,24 @@ def test_sessions_that_ended_speak_for_longer_ones() -> None:
     assert "static members" not in found
 
 
+@pytest.mark.parametrize(("away_s", "rule"), [(289.999, "session of 5 min"), (290, None)])
+def test_no_session_of_more_than_five_minutes_is_recommended(away_s: float, rule: str | None) -> None:
+    """The session of ten seconds had ended when the member went."""
+    gone = assigned(2, ALL[1:], 10, Why.SESSION_TIMEOUT, ALL[0].member_id)
+    back = assigned(3, [*ALL[1:], member("again", "worker-a")], 10 + away_s)
+    found = [each.rule for each in advise(life(assigned(1, ALL, 1), gone, back))]
+
+    assert [each for each in found if each.startswith("session")] == ([rule] if rule else [])
+
+
+def test_one_rebalance_that_is_saved_is_worth_a_recommendation() -> None:
+    """The second member came within three seconds of the first. How long they stood still is not in the log."""
+    joins = [replace(assigned(number, ALL[:number], number), took_ms=None) for number in (1, 2)]
+    found = {each.rule: each for each in advise(life(*joins))}
+
+    assert (found["delay of 3 s"].gain, found["delay of 3 s"].certainty) == ((0, 1, 0), Certainty.BOUND)
+
+
 def test_needless_moves_speak_for_another_assignor() -> None:
     found = {each.rule: each for each in advise(life(*deployment()))}
 
@@ -90,9 +111,10 @@ def test_nothing_is_recommended_to_a_group_that_stays_as_it_is() -> None:
 
 
 def test_times_have_the_units_that_matter() -> None:
-    assert [duration_text(each) for each in (0, 450, 61_000, 7_200_000, 3_599_999)] == [
+    assert [duration_text(each) for each in (0, 450, 1_000, 61_000, 7_200_000, 3_599_999)] == [
         "0 ms",
         "450 ms",
+        "1 s",
         "1 min 1 s",
         "2 h",
         "59 min 59 s",

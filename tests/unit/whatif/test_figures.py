@@ -69,7 +69,7 @@ def test_a_sum_is_as_certain_as_its_least_certain_part() -> None:
     known, bound = Figure(3), Figure(4, Certainty.BOUND)
 
     assert known + bound == Figure(7, Certainty.BOUND)
-    assert known + UNKNOWN == Figure(3, Certainty.UNKNOWN)
+    assert known + UNKNOWN == UNKNOWN + known == Figure(3, Certainty.UNKNOWN)
     assert UNKNOWN + UNKNOWN == UNKNOWN
     assert total([Cost(imbalance=Figure(2)), Cost(imbalance=Figure(5)), Cost(imbalance=Figure(1))]).imbalance == Figure(5)
 

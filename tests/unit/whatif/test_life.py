@@ -6,11 +6,11 @@ from msgspec.structs import replace
 
 from coordinator_server.client.consumer.assignors import RangeAssignor
 from coordinator_server.client.consumer.sticky import StickyAssignor
-from coordinator_server.whatif.life import Missing, Protocol, missing_between
+from coordinator_server.whatif.life import Life, Missing, Protocol, missing_between
 from coordinator_server.whatif.reader import LifeReader
 from coordinator_server.whatif.records import MemberRecord
 from coordinator_server.whatif.topics import TopicHistory
-from coordinator_server.whatif.verdict import Question, judge, sides_of
+from coordinator_server.whatif.verdict import Question, judge, missing_of, reproduce, sides_of
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
 from tests.support.generations import generation, member
@@ -36,6 +36,32 @@ def test_a_static_member_that_comes_back_is_no_new_generation() -> None:
 
     assert len(group.lives.records) > len(before.generations)
     assert [each.number for each in group.lives.life().generations] == [each.number for each in before.generations]
+
+
+def test_a_group_that_is_made_again_begins_with_its_first_generation() -> None:
+    """A group that only has offsets has a generation 0, of nobody."""
+    reader, key = LifeReader(TopicHistory()), GroupMetadataKey("g")
+    one, nobody = GroupMetadataValue("consumer", 1, None, None, -1, []), GroupMetadataValue("consumer", 0, None, None, -1, [])
+    for offset, value in enumerate([one, nobody, None, None, one]):
+        reader.take(MemberRecord("g", offset, offset, key, value, None))
+
+    assert [(each.number, each.offset) for each in reader.lives(0)["g"].generations] == [(1, 0), (1, 4)]
+
+
+def test_the_order_of_members_depends_on_how_many_there_were() -> None:
+    """As in Java, whose maps never shrink."""
+    group = ModernGroup(7, None, is_alike=True)
+    for _ in range(30):
+        group.enter()
+        group.beat()
+    for _ in range(27):
+        group.leave()
+        group.beat()
+        group.lives.log.advance(1)
+    generations = group.lives.life().generations
+
+    assert reproduce(generations).differ == ()
+    assert len(generations) > 50
 
 
 def test_members_in_a_format_of_their_own_are_counted() -> None:
@@ -120,3 +146,16 @@ def test_numbers_that_are_skipped_are_missing() -> None:
     found = missing_between([generation(2, []), generation(3, []), generation(6, []), modern], 0)
 
     assert found == [Missing(4, 5, is_removed=False)]
+    assert missing_between([generation(1, [])], begins_at=5) == []
+
+
+def test_a_period_lacks_what_is_missing_in_it() -> None:
+    """And before it, if it begins with the first generation that there is."""
+    found = [generation(each, [A]) for each in (3, 4, 8, 9)]
+    whole = Life("g", found, missing_between(found, begins_at=4))
+
+    assert whole.missing == [Missing(1, 2, is_removed=True), Missing(5, 7, is_removed=False)]
+    assert missing_of(whole, found) == whole.missing
+    assert missing_of(whole, found[:2]) == whole.missing[:1]
+    assert missing_of(whole, found[1:]) == whole.missing[1:]
+    assert missing_of(whole, found[3:]) == []

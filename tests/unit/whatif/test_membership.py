@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
 from coordinator_server.whatif.figures import Certainty
 from coordinator_server.whatif.life import Generation
-from coordinator_server.whatif.membership import Membership, alter
+from coordinator_server.whatif.membership import Membership, alter, shortened_ms
+from coordinator_server.whatif.turns import Turn
 from tests.support.generations import generation, member, turns
 
 A, B, NEW_A = member("a", "worker-a"), member("b", "worker-b"), member("a2", "worker-a")
@@ -105,6 +108,14 @@ def test_a_longer_session_survives_what_came_back_in_time() -> None:
     assert numbers(alter(life, STATIC).turns) == [1, 2, 3]
 
 
+def test_without_a_rule_the_life_is_as_it_was() -> None:
+    """With what a coordinator had when it assigned."""
+    life = turns(*restarted(3))
+    life[1].generation = replace(life[1].generation, before={"b": ()}, fresh=frozenset("b"))
+
+    assert alter(life, Membership()).turns == life
+
+
 def test_changes_within_the_delay_of_a_join_are_one() -> None:
     joins = [generation(number, [member(each) for each in "abc"[:number]], at_s=number) for number in (1, 2, 3)]
     altered = alter(turns(*joins, generation(4, [A], at_s=60)), Membership(delay_ms=3_000))
@@ -135,3 +146,13 @@ def test_the_times_are_those_of_the_causes() -> None:
     assert numbers(alter(turns(generation(1, [A, B]), gone, slow), STATIC).turns) == [1]
     unknown = alter(turns(generation(1, [A, B]), gone, generation(3, [NEW_A, B], at_s=13, took_ms=None)), STATIC)
     assert (numbers(unknown.turns), unknown.certainty) == ([1], Certainty.BOUND)
+
+
+def test_what_a_shorter_session_would_have_ended_is_unknown() -> None:
+    """Heartbeats leave no record. Ten seconds are the session of each."""
+    for session_ms, certainty in ((0, Certainty.KNOWN), (10_000, Certainty.KNOWN), (9_999, Certainty.UNKNOWN)):
+        assert alter(turns(*restarted(3)), Membership(session_timeout_ms=session_ms)).certainty is certainty
+    first, *rest = turns(*restarted(3))
+    assert shortened_ms([first], Membership(session_timeout_ms=1)) == 10_000
+    unsaid = Turn(generation(1, [replace(A, session_timeout_ms=None)]))
+    assert alter(rest[:1], Membership(session_timeout_ms=20_000), [unsaid]).certainty is Certainty.UNKNOWN

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator_server.whatif.figures import UNKNOWN, Certainty, Figure, total
+from coordinator_server.whatif.figures import UNKNOWN, Certainty, Cost, Figure, total
 from coordinator_server.whatif.life import LifeMember
 from coordinator_server.whatif.names import NAMES
 from coordinator_server.whatif.play import play, recorded
-from coordinator_server.whatif.rules import RULES, Standstill
+from coordinator_server.whatif.rules import RULES, Situation, Standstill
 from coordinator_server.whatif.turns import Turn, turns_of
 from tests.support.generations import generation, held, member, turns
 
@@ -71,10 +71,43 @@ def test_a_rebalance_of_unknown_length_stands_still_for_an_unknown_time() -> Non
     assert total(each.cost for each in recorded(turns(ALONE, unknown), {})).standstill_ms == Figure(0, Certainty.UNKNOWN)
 
 
+@pytest.mark.parametrize("wants", ["t", "tu"])
+def test_no_figure_is_more_certain_than_the_life(wants: str) -> None:
+    """Also where members want different topics."""
+    other = generation(2, [A, member("b", wants=wants)], held(a="t0 t1 t2", b="t3 t4 t5"), topics={"t": 6, "u": 2})
+    [played] = play(turns(other), None, held(a="t0 t1 t2 t3 t4 t5"), Certainty.UNKNOWN)
+
+    assert {getattr(played.cost, name).certainty for name in Cost.__struct_fields__} == {Certainty.UNKNOWN}
+
+
 def test_a_delay_is_a_part_of_the_standstill() -> None:
     [played] = play([Turn(PAIR, [], 3_000)], None, held(a="t0 t1 t2 t3 t4 t5"), Certainty.BOUND)
 
     assert played.cost.standstill_ms == Figure(3_100, Certainty.BOUND)
+
+
+def test_a_group_without_members_costs_nothing() -> None:
+    [played] = play(turns(generation(2, [])), RULES["range"], held(a="t0 t1"))
+
+    assert (played.held, played.cost) == ({}, Cost())
+
+
+def test_a_second_rebalance_of_unknown_length_makes_the_standstill_a_bound() -> None:
+    """It is taken to last as long as the first."""
+    before = held(a="t0 t1 t2", b="t3 t4 t5")
+    first = generation(1, [A, B], held(b="t3 t4 t5"), assignor="cooperative-sticky")
+    second = generation(2, [A, B], held(a="t5", b="t0 t1 t2 t3 t4"), assignor="cooperative-sticky", took_ms=None)
+    [played] = recorded([Turn(first, [second])], before)
+
+    assert (played.cost.stopped, played.cost.standstill_ms) == (Figure(1), Figure(200, Certainty.BOUND))
+
+
+def test_members_keep_what_they_have_where_no_assignment_can_be_made() -> None:
+    """One wants a topic that the coordinator did not know."""
+    stranger = generation(2, [A, member("b", wants="tx")], topics={"t": 6})
+    had = held(a="t0 t1 t2", b="t3 t4 t5")
+
+    assert {rule: RULES[rule].assign(Situation(stranger, had, {})) for rule in ("uniform", "server-range")}["server-range"] == had
 
 
 def test_an_unknown_assignor_is_taken_as_it_was() -> None:
