@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from coordinator_server.group.consumer.group import ConsumerGroup, SubscriptionCount, metadata_bytes
+from coordinator_server.group.consumer.group import ConsumerGroup, SubscriptionCount
 from coordinator_server.group.consumer.member import NO_ASSIGNMENT, NO_METADATA, MemberState
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from protocol.error_codes import ErrorCode
@@ -214,7 +214,7 @@ def _check_derived(group: ConsumerGroup) -> None:
         member.metadata.server_assignor for member in members if member.metadata.server_assignor is not None
     )
     assert group.static_members == {each.instance_id: each.member_id for each in members if each.instance_id is not None}
-    assert group.member_bytes.value == sum(metadata_bytes(member.metadata) for member in members)
+    assert group.member_bytes.value == sum(group.records.bytes_of(member.metadata) for member in members)
     owned = [
         (topic_id, partition, member.member_epoch)
         for member in members

@@ -17,7 +17,6 @@ from random import Random
 
 import pytest
 
-from coordinator_server.group.share.group import metadata_bytes
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from protocol.error_codes import ErrorCode
 from tests.support.group import FakeReply, SentMessage
@@ -141,7 +140,7 @@ class Model:
                 wanted[name] = wanted.get(name, 0) + 1
         assert dict(group.subscribed_topics.items()) == wanted
         assert {name for name in "tuv" if "g" in log.shard.groups.share.subscribed_to(name)} == set(wanted)
-        assert group.member_bytes.value == sum(metadata_bytes(member.metadata) for member in members)
+        assert group.member_bytes.value == sum(group.records.bytes_of(member.metadata) for member in members)
         assert {("share-session", "g", member.member_id) for member in members} == {
             key for key in log.timer.keys if isinstance(key, tuple) and key[0] == "share-session"
         }

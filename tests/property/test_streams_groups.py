@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 
-from coordinator_server.group.streams.group import StreamsGroup, metadata_bytes, topology_bytes
+from coordinator_server.group.streams.group import StreamsGroup, topology_bytes
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from protocol.error_codes import ErrorCode
 from tests.support.group import FakeReply
@@ -144,7 +144,7 @@ class Model:
         assert dict(group.stable_members) == dict(twin.stable_members)
         assert {name for name in TOPICS if "g" in log.shard.groups.streams.subscribed_to(name)} == set(TOPICS)
         members = group.members.values()
-        size = sum(metadata_bytes(member.metadata) for member in members) + topology_bytes(group.topology)
+        size = sum(group.records.bytes_of(member.metadata) for member in members) + topology_bytes(group.topology)
         assert group.member_bytes.value == log.shard.groups.streams.member_bytes.value == size
         timers = {key for key in log.timer.keys if isinstance(key, tuple)}
         assert {("streams-session", "g", each) for each in group.members} == {

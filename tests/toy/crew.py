@@ -26,6 +26,7 @@ from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.group_table import GroupTable, put_head
 from coordinator_server.group.modern.groups_by_topic import GroupServices
 from coordinator_server.group.modern.leave import Removal, remove_members
+from coordinator_server.group.modern.limits import texts_bytes
 from coordinator_server.group.modern.membership import fenced_epoch, unknown_member
 from coordinator_server.group.modern.reasons import result_because
 from coordinator_server.group.modern.records import GroupRecords, TargetForm
@@ -75,6 +76,7 @@ RECORDS: Final = GroupRecords(
     no_target_epoch=streams.StreamsGroupTargetAssignmentMetadataValue(assignment_epoch=1),
     no_metadata=streams.StreamsGroupMemberMetadataValue(),
     no_current=streams.StreamsGroupCurrentMemberAssignmentValue(previous_member_epoch=LEAVE),
+    metadata_bytes=lambda metadata: texts_bytes([metadata.client_host], [metadata.process_id]),
 )
 
 

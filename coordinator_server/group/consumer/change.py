@@ -15,7 +15,7 @@ from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.common.topics import is_among
 from coordinator_server.group.consumer.context import ConsumerContext
 from coordinator_server.group.consumer.epoch import EpochUpdate, update_epoch
-from coordinator_server.group.consumer.group import ConsumerGroup, metadata_bytes
+from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberChange
 from coordinator_server.group.consumer.membership import FoundMember
 from coordinator_server.group.consumer.reconciliation import Goal, reconcile
@@ -71,7 +71,7 @@ def subscribe(
     """
     before = found.member
     if metadata is not before.metadata:
-        refuse_too_large(consumer, group, metadata_bytes(before.metadata), metadata_bytes(metadata))
+        refuse_too_large(consumer, group, before.metadata, metadata)
     change = MemberChange(before, before.with_metadata(metadata))
     records = list(found.records)
     if metadata is not before.metadata:

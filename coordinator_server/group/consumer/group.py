@@ -20,7 +20,6 @@ from coordinator_server.group.consumer.member import NO_METADATA, ConsumerGroupM
 from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.modern.group_table import GroupTable, Put, put_head
 from coordinator_server.group.modern.groups_by_topic import GroupServices
-from coordinator_server.group.modern.limits import texts_bytes
 from coordinator_server.group.modern.reconciling_group import ReconcilingGroup
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.fields import Message
@@ -34,8 +33,6 @@ from protocol.messages.consumer_group_records import (
 K = TypeVar("K")
 
 NO_EPOCH = -1
-# The objects of a classic protocol, beside their texts: rounded up.
-_PROTOCOL_BYTES = 150
 
 
 class SubscriptionCount(NamedTuple):
@@ -153,7 +150,6 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
             self.static_members[member.instance_id] = member.member_id
 
     def _count_metadata(self, old: ConsumerGroupMemberMetadataValue, new: ConsumerGroupMemberMetadataValue) -> None:
-        self._count_bytes(metadata_bytes(new) - metadata_bytes(old))
         before, after = set(old.subscribed_topic_names), set(new.subscribed_topic_names)
         self._count_topics(before - after, by_name=-1)
         self._count_topics(after - before, by_name=1)
@@ -222,18 +218,6 @@ def consumer_groups(registry: SnapshotRegistry) -> GroupTable[ConsumerGroup]:
 
 def _put_regex(group: ConsumerGroup, key: ConsumerGroupRegularExpressionKey, value: Any) -> None:
     group.put_regex(key.regular_expression, value)
-
-
-def metadata_bytes(metadata: ConsumerGroupMemberMetadataValue) -> int:
-    """Return about what a member takes in memory, beside its assignment; 0 without metadata."""
-    if metadata is NO_METADATA:
-        return 0
-    texts = (metadata.instance_id, metadata.rack_id, metadata.client_id, metadata.client_host, metadata.subscribed_topic_regex)
-    size = texts_bytes(texts, metadata.subscribed_topic_names)
-    classic = metadata.classic_member_metadata
-    if classic is not None:
-        size += sum([_PROTOCOL_BYTES + len(each.name) + len(each.metadata) for each in classic.supported_protocols])
-    return size
 
 
 def _one(key: K | None) -> list[K]:

@@ -157,8 +157,10 @@ class ModernGroup(Generic[M, T]):
         old: Any = self.members.get(member_id)
         if old is None and value is None:
             return
-        member = (old or self.new_member(member_id)).with_metadata(value or self.records.no_metadata)
+        records = self.records
+        member = (old or self.new_member(member_id)).with_metadata(value or records.no_metadata)
         self._put_member(old, member)
+        self._count_bytes(records.bytes_of(member.metadata) - (0 if old is None else records.bytes_of(old.metadata)))
         self._metadata_put(old, member)
 
     def put_current(self, member_id: str, value: Any) -> None:

@@ -13,10 +13,11 @@ A member that is too much is refused before it exists, and a present one keeps w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sized
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from coordinator_server.config import Config
 from coordinator_server.group.modern.members_memory import MembersMemory
+from coordinator_server.group.modern.records import GroupRecords
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import Report
 from coordinator_server.machine.timeline import TimelineValue
@@ -35,7 +36,7 @@ class Limiting(Protocol):
     config: Config
     report: Report
     memory: MembersMemory
-    type_name: str
+    records: GroupRecords
 
 
 class LimitedGroup(Protocol):
@@ -61,19 +62,20 @@ def refuse_many_topics(context: Limiting, group_id: str, names: int) -> None:
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, f"A member may name {MAX_TOPICS} topics.")
 
 
-def refuse_too_large(context: Limiting, group: LimitedGroup, old_bytes: int, new_bytes: int) -> None:
-    """Refuse new metadata of a member for which there is no room. Raises CoordinatorError."""
+def refuse_too_large(context: Limiting, group: LimitedGroup, old: Any, new: Any, other_bytes: int = 0) -> None:
+    """Refuse new metadata of a member, and what comes with it, for which there is no room. Raises CoordinatorError."""
+    new_bytes = context.records.bytes_of(new) + other_bytes
     # An eighth of the batch is left for the other records of the request, and the memory of a text is more than its bytes.
     if new_bytes > context.config.log.message_max_bytes - context.config.log.message_max_bytes // 8:
         context.report("member-refused", group_id=group.group_id, problem="metadata too large")
         raise CoordinatorError(ErrorCode.INVALID_REQUEST, "The member's subscription is too large.")
-    more = new_bytes - old_bytes
+    more = new_bytes - context.records.bytes_of(old)
     if more <= 0:
         return
     used = group.member_bytes.value
     if used + more > context.config.live.group_max_bytes:
         context.report("group-full", group_id=group.group_id, members=len(group.members), memory_bytes=used)
-        message = f"The members of the {context.type_name} group take too much memory."
+        message = f"The members of the {context.records.type_name} group take too much memory."
         raise CoordinatorError(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
     used = context.memory.count()
     if used + more > context.config.live.members_max_bytes:

@@ -58,6 +58,12 @@ class GroupRecords(NamedTuple):
     no_metadata: Message
     """The subscription of a member whose record does not exist: compared by identity."""
     no_current: Message
+    metadata_bytes: Callable[[Any], int]
+    """Of the value of a subscription: about what its member takes in memory, beside its assignment."""
+
+    def bytes_of(self, metadata: Any) -> int:
+        """Return about what a member with this subscription takes in memory; 0 without one."""
+        return 0 if metadata is self.no_metadata else self.metadata_bytes(metadata)
 
     def epoch(self, group_id: str, epoch: int, metadata_hash: int) -> CoordinatorRecord:
         """Of the group's epoch, and of the hash of the topics that it consumes."""

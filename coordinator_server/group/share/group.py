@@ -18,7 +18,6 @@ from coordinator_server.group.common.counts import recount
 from coordinator_server.group.modern.group import ModernGroup
 from coordinator_server.group.modern.group_table import GroupTable, put_head
 from coordinator_server.group.modern.groups_by_topic import GroupServices
-from coordinator_server.group.modern.limits import texts_bytes
 from coordinator_server.group.share.member import NO_METADATA, ShareGroupMember
 from coordinator_server.group.share.records import RECORDS
 from coordinator_server.group.share.state_topics import NO_STATE_TOPICS, StateTopics, state_topics_of
@@ -75,7 +74,6 @@ class ShareGroup(ModernGroup[ShareGroupMember, Partitions]):
         self._count(NO_METADATA if old is None else old.metadata, member.metadata)
 
     def _count(self, old: ShareGroupMemberMetadataValue, new: ShareGroupMemberMetadataValue) -> None:
-        self._count_bytes(metadata_bytes(new) - metadata_bytes(old))
         before, after = set(old.subscribed_topic_names), set(new.subscribed_topic_names)
         gone, come = before - after, after - before
         self._services.by_topic.follow((topic for topic in come if topic not in self.subscribed_topics), self.group_id)
@@ -88,13 +86,6 @@ class ShareGroup(ModernGroup[ShareGroupMember, Partitions]):
 def share_groups(registry: SnapshotRegistry) -> GroupTable[ShareGroup]:
     """Return an empty table. A group consumes the topics that its members name."""
     return GroupTable(registry, ShareGroup, {ShareGroupStatePartitionMetadataKey: put_head})
-
-
-def metadata_bytes(metadata: ShareGroupMemberMetadataValue) -> int:
-    """Return about what a member takes in memory, beside its assignment; 0 without metadata."""
-    if metadata is NO_METADATA:
-        return 0
-    return texts_bytes((metadata.rack_id, metadata.client_id, metadata.client_host), metadata.subscribed_topic_names)
 
 
 def topics_after(group: ShareGroup, old: Iterable[str], new: Iterable[str]) -> dict[str, int]:

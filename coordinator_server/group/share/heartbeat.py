@@ -22,7 +22,7 @@ from coordinator_server.group.modern.sessions import refresh_session, settle_ses
 from coordinator_server.group.modern.steady_heartbeat import again
 from coordinator_server.group.share.assigned import has_unassigned
 from coordinator_server.group.share.context import ShareContext
-from coordinator_server.group.share.group import ShareGroup, is_homogeneous, metadata_bytes, topics_after
+from coordinator_server.group.share.group import ShareGroup, is_homogeneous, topics_after
 from coordinator_server.group.share.initialization import initialize, initializing_record, uninitialized
 from coordinator_server.group.share.member import ShareGroupMember, are_equal
 from coordinator_server.group.share.membership import find_member
@@ -68,7 +68,7 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     records: list[CoordinatorRecord] = []
     member = before
     if metadata is not before.metadata:
-        refuse_too_large(share, group, metadata_bytes(before.metadata), metadata_bytes(metadata))
+        refuse_too_large(share, group, before.metadata, metadata)
         member = before.with_metadata(metadata)
         records.append(RECORDS.member(group_id, member))
     epoch = _update_epoch(share, group, before, member)

@@ -19,10 +19,9 @@ from typing import Any, Final, NamedTuple
 from coordinator_server.group.assign.tasks import TaskAssignment, Tasks
 from coordinator_server.group.modern.group_table import GroupTable, put_head
 from coordinator_server.group.modern.groups_by_topic import GroupServices
-from coordinator_server.group.modern.limits import texts_bytes
 from coordinator_server.group.modern.reconciling_group import GroupState, ReconcilingGroup
 from coordinator_server.group.streams.configured_topology import ConfiguredTopology
-from coordinator_server.group.streams.member import NO_METADATA, StreamsGroupMember
+from coordinator_server.group.streams.member import StreamsGroupMember
 from coordinator_server.group.streams.reconciliation import HeldTasks
 from coordinator_server.group.streams.records import RECORDS
 from coordinator_server.group.streams.topology import required_topics, source_topics
@@ -30,7 +29,6 @@ from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, Timeli
 from protocol.fields import Message
 from protocol.messages.streams_group_heartbeat import EndpointToPartitions
 from protocol.messages.streams_group_records import (
-    StreamsGroupMemberMetadataValue,
     StreamsGroupMetadataKey,
     StreamsGroupMetadataValue,
     StreamsGroupTopologyKey,
@@ -168,8 +166,6 @@ class StreamsGroup(ReconcilingGroup[StreamsGroupMember, TaskAssignment]):
             self.endpoints.pop(member.member_id, None)
 
     def _metadata_put(self, old: StreamsGroupMember | None, member: StreamsGroupMember) -> None:
-        before = NO_METADATA if old is None else old.metadata
-        self._count_bytes(metadata_bytes(member.metadata) - metadata_bytes(before))
         self._move_tasks(old, member)
         self._forget_shutdown()
 
@@ -212,16 +208,6 @@ class StreamsGroup(ReconcilingGroup[StreamsGroupMember, TaskAssignment]):
 def streams_groups(registry: SnapshotRegistry) -> GroupTable[StreamsGroup]:
     """Return an empty table. A group consumes the topics that its topology needs."""
     return GroupTable(registry, StreamsGroup, {StreamsGroupTopologyKey: put_head})
-
-
-def metadata_bytes(metadata: StreamsGroupMemberMetadataValue) -> int:
-    """Return about what a member takes in memory, beside its tasks; 0 without metadata."""
-    if metadata is NO_METADATA:
-        return 0
-    texts = [metadata.rack_id, metadata.client_id, metadata.client_host, metadata.process_id]
-    if metadata.user_endpoint is not None:
-        texts.append(metadata.user_endpoint.host)
-    return texts_bytes(texts, [each.key + each.value for each in metadata.client_tags])
 
 
 def topology_bytes(topology: StreamsGroupTopologyValue | None) -> int:

@@ -21,7 +21,7 @@ from coordinator_server.group.modern.target import Target
 from coordinator_server.group.streams.answer import WithMissingTopics, add_tasks, endpoints, stale_status, statuses
 from coordinator_server.group.streams.configuration import update_epoch, update_topology
 from coordinator_server.group.streams.context import StreamsContext
-from coordinator_server.group.streams.group import Configured, StreamsGroup, metadata_bytes, topology_bytes
+from coordinator_server.group.streams.group import Configured, StreamsGroup, topology_bytes
 from coordinator_server.group.streams.leave import fence
 from coordinator_server.group.streams.member import NO_METADATA, NOT_GIVEN, StreamsGroupMember
 from coordinator_server.group.streams.membership import find_member, has_missed_answer, owned_tasks
@@ -131,8 +131,7 @@ def _refuse_too_large(
 ) -> None:
     """Refuse new metadata, and a new topology, for which there is no room. Raises CoordinatorError."""
     if member is not before or topology_size:
-        old_bytes = metadata_bytes(before.metadata)
-        refuse_too_large(streams, group, old_bytes, metadata_bytes(member.metadata) + topology_size)
+        refuse_too_large(streams, group, before.metadata, member.metadata, topology_size)
 
 
 def _reconciled(

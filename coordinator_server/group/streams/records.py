@@ -8,6 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from coordinator_server.group.assign.tasks import NO_TASKS, TaskAssignment, Tasks
+from coordinator_server.group.modern.limits import texts_bytes
 from coordinator_server.group.modern.records import GroupRecords, TargetForm
 from coordinator_server.group.streams.member import NO_ASSIGNMENT, NO_METADATA, read_tasks
 from protocol.coordinator_records import CoordinatorRecord
@@ -27,6 +28,13 @@ def _task_ids(tasks: Tasks) -> list[streams.StreamsGroupTargetAssignmentMemberTa
     return [streams.StreamsGroupTargetAssignmentMemberTaskIds(*each) for each in tasks.items()]
 
 
+def _metadata_bytes(metadata: streams.StreamsGroupMemberMetadataValue) -> int:
+    texts = [metadata.rack_id, metadata.client_id, metadata.client_host, metadata.process_id]
+    if metadata.user_endpoint is not None:
+        texts.append(metadata.user_endpoint.host)
+    return texts_bytes(texts, [each.key + each.value for each in metadata.client_tags])
+
+
 RECORDS: Final = GroupRecords(
     type_name="streams",
     epoch_key=streams.StreamsGroupMetadataKey,
@@ -41,6 +49,7 @@ RECORDS: Final = GroupRecords(
     no_target_epoch=streams.StreamsGroupTargetAssignmentMetadataValue(assignment_epoch=1),
     no_metadata=NO_METADATA,
     no_current=NO_ASSIGNMENT,
+    metadata_bytes=_metadata_bytes,
 )
 
 
