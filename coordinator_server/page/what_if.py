@@ -16,9 +16,9 @@ from coordinator_server.pipeline.replay.group_events import Client
 from coordinator_server.pipeline.replay.group_owners import Ownership
 from coordinator_server.whatif.advice import Saving, advise
 from coordinator_server.whatif.figures import Cost
-from coordinator_server.whatif.life import Held, Life, LifeMember, Missing, Seat
+from coordinator_server.whatif.life import Held, Life, LifeMember, Seat
 from coordinator_server.whatif.play import Played
-from coordinator_server.whatif.verdict import Compared, Period, Question, Reproduced, judge, sides_of
+from coordinator_server.whatif.verdict import Compared, Judgement, Period, Question, judge, sides_of
 
 MOST_CHANGES: Final = 400
 
@@ -48,7 +48,7 @@ class Change(Struct):
     what_if: Few | None
 
 
-class WhatIf(Struct):
+class WhatIf(Judgement, frozen=True, kw_only=True):
     """The answer for the window of a picture. ``played_from_ms``: what was before is too much to be played, ``left_out`` changes.
 
     The lanes are those of assignments: ``was`` as recorded, ``would_be`` by the rule, with the same owners. A member that the rule
@@ -60,15 +60,6 @@ class WhatIf(Struct):
     known_until_ms: int
     played_from_ms: int
     left_out: int
-    assignors: tuple[str, ...]
-    first_ms: int | None
-    last_ms: int | None
-    recorded: Cost
-    what_if: Cost
-    reproduced: Reproduced
-    missing: tuple[Missing, ...]
-    unreadable: int
-    shortened_ms: int
     generations: int
     changes: list[Change]
     change_count: int
@@ -93,28 +84,20 @@ def what_if(
     positions = sorted({(each.topic, each.partition) for each in (*was, *would_be)})
     shown = positions[asked.first_lane : asked.first_lane + asked.lanes]
     return WhatIf(
-        window.since_ms,
-        window.until_ms,
-        known_ms,
-        since_ms,
-        left_out,
-        verdict.assignors,
-        verdict.first_ms,
-        verdict.last_ms,
-        verdict.recorded,
-        verdict.what_if,
-        verdict.reproduced,
-        verdict.missing,
-        verdict.unreadable,
-        verdict.shortened_ms,
-        len(life.generations),
-        [_change(each, reason) for each in verdict.changes[-MOST_CHANGES:]],
-        len(verdict.changes),
-        advise(period, verdict.recorded),
-        owners.found,
-        _lanes(was, shown, owners, window),
-        _lanes(would_be, shown, owners, window),
-        len(positions),
+        **verdict.in_sum,
+        since_ms=window.since_ms,
+        until_ms=window.until_ms,
+        known_until_ms=known_ms,
+        played_from_ms=since_ms,
+        left_out=left_out,
+        generations=len(life.generations),
+        changes=[_change(each, reason) for each in verdict.changes[-MOST_CHANGES:]],
+        change_count=len(verdict.changes),
+        advice=advise(period, verdict.recorded),
+        owners=owners.found,
+        was=_lanes(was, shown, owners, window),
+        would_be=_lanes(would_be, shown, owners, window),
+        lane_count=len(positions),
     )
 
 

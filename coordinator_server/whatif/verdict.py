@@ -6,7 +6,7 @@ The rule in force is played as well: where it gives what was recorded, the figur
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct
 
@@ -85,13 +85,12 @@ class Sides(NamedTuple):
     after: list[Played]
 
 
-class Verdict(Struct, frozen=True):
-    """The answer. ``assignors`` were in force, in the order in which they came.
+class Judgement(Struct, frozen=True, kw_only=True):
+    """What a question about a group comes to. ``assignors`` were in force, in the order in which they came.
 
     ``shortened_ms`` is the longest session of a member, if the question is about a shorter one, and 0 if not.
     """
 
-    group: str
     assignors: tuple[str, ...]
     first_ms: int | None
     last_ms: int | None
@@ -100,8 +99,19 @@ class Verdict(Struct, frozen=True):
     reproduced: Reproduced
     missing: tuple[Missing, ...]
     unreadable: int
+    shortened_ms: int
+
+
+class Verdict(Judgement, frozen=True, kw_only=True):
+    """The answer about a group, with each of its changes."""
+
+    group: str
     changes: tuple[Compared, ...]
-    shortened_ms: int = 0
+
+    @property
+    def in_sum(self) -> dict[str, Any]:
+        """The fields of what it comes to, for another answer that has them."""
+        return {name: getattr(self, name) for name in Judgement.__struct_fields__}
 
 
 def period_of(life: Life, since_ms: int | None, until_ms: int | None) -> Period:
