@@ -70,7 +70,7 @@ def _life(options: argparse.Namespace) -> Life:
     upto, removed = ends.get(history.shard.name, 0), removed_to(options.data_dir).get(history.shard.name, 0)
 
     def read(batches: Batches, begins_at: int) -> Life:
-        reader = LifeReader(topics, options.group)
+        reader = LifeReader(topics, options.group, options.session_timeout)
         reader.add(batches, upto)
         return reader.lives(max(begins_at, removed)).get(options.group, Life(options.group, [], []))
 
@@ -97,8 +97,7 @@ def _lines(answer: _Answer, *, each: bool) -> Iterator[str]:
     yield ""
     yield from _proof(verdict)
     if verdict.shortened_ms:
-        asked, had = (duration_text(each) for each in (answer.question.membership.session_timeout_ms, verdict.shortened_ms))
-        yield f"members had sessions of up to {had}: whether one of {asked} would have ended is not in the log"
+        yield _shorter(verdict, answer.question.membership.session_timeout_ms)
     for missing in verdict.missing:
         yield _missing(missing)
     if verdict.unreadable:
@@ -138,6 +137,16 @@ def _proof(verdict: Verdict) -> Iterator[str]:
         yield f"  {others}, and {found.as_balanced:,} of them are as balanced: what follows is an estimate"
     if found.unknown:
         yield f"{counted(found.unknown, 'generation')} by an assignor that is not known here: they are taken as they were"
+
+
+def _shorter(verdict: Verdict, session_ms: int) -> str:
+    """Say what is known of a session that is shorter than it was."""
+    had, asked = duration_text(verdict.shortened_ms), duration_text(session_ms)
+    if verdict.silences is None:
+        return f"members had sessions of up to {had}: whether one of {asked} would have ended is not in the log"
+    if not verdict.silences:
+        return f"no session of {asked} would have ended: members have committed more often"
+    return f"{counted(verdict.silences, 'time')} a member has not committed for {asked}: its session is taken to have ended"
 
 
 def _missing(missing: Missing) -> str:

@@ -31,7 +31,7 @@ def add_what_if(actions: Any, epilog: str) -> None:
         type=duration_ms,
         default=0,
         metavar="TIME",
-        help="longer sessions than there were, such as 90s; what shorter ones would have ended is not in the log",
+        help="sessions of this length, such as 90s; what shorter ones would have ended is known of members that commit often",
     )
     parser.add_argument(
         "--rebalance-delay",

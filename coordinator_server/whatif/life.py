@@ -89,6 +89,15 @@ class Generation(Struct, kw_only=True):
         return wants, frozenset((topic.name, topic.partitions) for topic in self.topics.values())
 
 
+class Silence(Struct, frozen=True):
+    """A time without a sign of life of a member, in the generation of this offset."""
+
+    offset: int
+    seat: Seat
+    from_ms: int
+    until_ms: int
+
+
 class Missing(Struct, frozen=True):
     """Generations without a record: their numbers, and whether compaction has removed it, or nobody ever wrote one."""
 
@@ -100,13 +109,14 @@ class Missing(Struct, frozen=True):
 class Life(Struct):
     """All generations of a group that the log has, and the offset at which its history begins.
 
-    ``unreadable`` counts generations whose members use a format of their own.
+    ``unreadable`` counts generations whose members use a format of their own. Nobody has looked for ``silences`` if they are None.
     """
 
     group_id: str
     generations: list[Generation]
     missing: list[Missing]
     unreadable: int = 0
+    silences: list[Silence] | None = None
 
 
 def missing_between(generations: Sequence[Generation], begins_at: int) -> list[Missing]:

@@ -20,7 +20,8 @@ from msgspec.structs import replace
 from coordinator_server.group.assign.order import order_members
 from coordinator_server.group.why import Why
 from coordinator_server.whatif.figures import Certainty, worst
-from coordinator_server.whatif.life import Generation, LifeMember, Seat
+from coordinator_server.whatif.life import Generation, LifeMember, Seat, Silence
+from coordinator_server.whatif.silences import certainty_of, with_silences
 from coordinator_server.whatif.turns import Turn
 
 SESSION_MS: Final = 45_000
@@ -61,25 +62,33 @@ class Altered(NamedTuple):
     certainty: Certainty
 
 
-def alter(turns: Sequence[Turn], membership: Membership, anchor: Sequence[Turn] = ()) -> Altered:
-    """Return the turns under other rules of membership. ``anchor`` is the turn before them, if there is one: it stays as it was."""
-    whole = [*anchor, *turns]
+def alter(
+    turns: Sequence[Turn], membership: Membership, anchor: Sequence[Turn] = (), silences: Sequence[Silence] | None = None
+) -> Altered:
+    """Return the turns under other rules of membership. ``anchor`` is the turn before them, if there is one: it stays as it was.
+
+    ``silences`` are those that are not shorter than the session that is asked for; None if they are not known.
+    """
+    whole, certainty = [*anchor, *turns], Certainty.KNOWN
+    session_ms = membership.session_timeout_ms
+    if shortened_ms(whole, membership):
+        certainty = certainty_of(whole, silences, session_ms)
+    if certainty is Certainty.BOUND:
+        whole = with_silences(whole, silences or (), session_ms)
     chosen = [each for each in returns_in(whole) if _is_survived(each, membership)]
     left, saved = _without(whole, chosen, is_static=membership.static)
     left, before = left[len(anchor) :], left[: len(anchor)]
     if membership.delay_ms:
         left, joined = _together(left, membership.delay_ms, before[0].generation.members if before else {})
         saved = sorted([*saved, *joined], key=lambda turn: turn.generation.offset)
-    certainty = worst(*(each.certainty for each in chosen), Certainty.BOUND if membership.delay_ms else Certainty.KNOWN)
-    if shortened_ms(whole, membership):
-        certainty = Certainty.UNKNOWN
-    return Altered(left, saved, chosen, certainty)
+    of_delay = Certainty.BOUND if membership.delay_ms else Certainty.KNOWN
+    return Altered(left, saved, chosen, worst(certainty, of_delay, *(each.certainty for each in chosen)))
 
 
 def shortened_ms(turns: Sequence[Turn], membership: Membership) -> int:
     """Return the longest session of all members, if the rule asks for a shorter one; 0 if it does not.
 
-    What a shorter session would have ended is in no record: heartbeats write none.
+    What a shorter one would have ended has to be told from silences (``silences.py``).
     """
     sessions = (_session_ms(member) for turn in turns for member in turn.generation.members.values())
     longest_ms = max(sessions, default=0)
@@ -141,7 +150,7 @@ def _is_survived(each: Return, membership: Membership) -> bool:
     session_ms = membership.session_timeout_ms
     if each.expired:
         return each.session_ms + each.away_ms < session_ms
-    return membership.static and each.away_ms < max(each.session_ms, session_ms)
+    return membership.static and each.away_ms < (session_ms or each.session_ms)
 
 
 def _without(turns: Sequence[Turn], chosen: Sequence[Return], *, is_static: bool) -> tuple[list[Turn], list[Turn]]:

@@ -11,6 +11,7 @@ from coordinator_server.whatif.classic_life import ClassicLife, fill_topics
 from coordinator_server.whatif.consumer_life import ConsumerLife
 from coordinator_server.whatif.life import Life, missing_between
 from coordinator_server.whatif.records import MemberRecord, member_records
+from coordinator_server.whatif.silences import Heard, commits
 from coordinator_server.whatif.topics import TopicHistory
 from protocol.messages.group_records import GroupMetadataKey
 from protocol.record_batch import BatchHeader
@@ -20,13 +21,17 @@ NEWEST: Final = 2**63 - 1
 
 
 class LifeReader:
-    """Collects lives. ``history`` has the topics, ``group_id`` is the one group that is asked for; None for all."""
+    """Collects lives. ``history`` has the topics, ``group_id`` is the one group that is asked for; None for all.
 
-    def __init__(self, history: TopicHistory, group_id: str | None = None) -> None:
+    With ``session_ms``, silences of the one group are looked for that are not shorter.
+    """
+
+    def __init__(self, history: TopicHistory, group_id: str | None = None, session_ms: int = 0) -> None:
         self._history = history
         self._only = group_id
         self._groups: dict[str, _Reading] = {}
         self._shard = empty_shard()
+        self._heard = Heard(session_ms) if session_ms else None
         self.records = 0
 
     def add(self, batches: Batches, upto: int = NEWEST) -> None:
@@ -36,6 +41,9 @@ class LifeReader:
             for record in member_records(data, position, header, self._only):
                 if record.offset < upto:
                     self.take(record)
+            if self._heard is not None:
+                for seat, at_ms in commits(data, position, header, self._only or "", upto):
+                    self._heard.add(seat, at_ms)
 
     def take(self, record: MemberRecord) -> None:
         """Take the next record."""
@@ -46,7 +54,11 @@ class LifeReader:
 
     def lives(self, begins_at: int) -> dict[str, Life]:
         """Return the life of each group. What was before ``begins_at`` is what compaction has kept."""
-        return {group_id: reading.life(begins_at) for group_id, reading in self._groups.items()}
+        lives = {group_id: reading.life(begins_at) for group_id, reading in self._groups.items()}
+        if self._heard is not None:
+            for life in lives.values():
+                life.silences = self._heard.silences(life.generations)
+        return lives
 
 
 class _Reading:

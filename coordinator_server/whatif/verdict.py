@@ -12,10 +12,11 @@ from msgspec import Struct
 
 from coordinator_server.machine.provenance import Reason
 from coordinator_server.whatif.figures import Certainty, Cost, total
-from coordinator_server.whatif.life import Generation, Held, Life, Missing
+from coordinator_server.whatif.life import Generation, Held, Life, Missing, Silence
 from coordinator_server.whatif.membership import Altered, Membership, alter, shortened_ms
 from coordinator_server.whatif.play import Played, play, recorded
 from coordinator_server.whatif.rules import RULES, recorded_situation
+from coordinator_server.whatif.silences import certainty_of
 from coordinator_server.whatif.turns import Turn, turns_of
 
 
@@ -77,10 +78,11 @@ class Period(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """A period as it was, and as it would have been by the rules of a question."""
+    """A period as it was, and as it would have been by the rules of a question; the silences in it, if they are known."""
 
     question: Question
     period: Period
+    silences: list[Silence] | None
     before: list[Played]
     after: list[Played]
 
@@ -88,7 +90,8 @@ class Sides(NamedTuple):
 class Judgement(Struct, frozen=True, kw_only=True):
     """What a question about a group comes to. ``assignors`` were in force, in the order in which they came.
 
-    ``shortened_ms`` is the longest session of a member, if the question is about a shorter one, and 0 if not.
+    ``shortened_ms`` is the longest session of a member, if the question is about a shorter one, and 0 if not. ``silences`` is then
+    how often one was not heard of for so long; None if it may have been silent more often than the log can say.
     """
 
     assignors: tuple[str, ...]
@@ -100,6 +103,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
     missing: tuple[Missing, ...]
     unreadable: int
     shortened_ms: int
+    silences: int | None
 
 
 class Verdict(Judgement, frozen=True, kw_only=True):
@@ -144,15 +148,28 @@ def played(period: Period, altered: Altered, assignor: str | None) -> list[Playe
 def sides_of(life: Life, question: Question) -> Sides:
     """Play what a question asks about a group."""
     period = period_of(life, question.since_ms, question.until_ms)
-    altered = alter(period.turns, question.membership, period.anchor)
-    return Sides(question, period, was(period), played(period, altered, question.assignor))
+    silences = _silences_in(life, period, question)
+    altered = alter(period.turns, question.membership, period.anchor, silences)
+    return Sides(question, period, silences, was(period), played(period, altered, question.assignor))
+
+
+def _silences_in(life: Life, period: Period, question: Question) -> list[Silence] | None:
+    """Return the silences of a life whose members would have been put out in a period; None if they are not known."""
+    if life.silences is None:
+        return None
+    offsets = {each.offset for turn in (*period.anchor, *period.turns) for each in (turn.generation, *turn.follow_ups)}
+    since_ms = question.since_ms or 0
+    session_ms = question.membership.session_timeout_ms
+    return [each for each in life.silences if each.offset in offsets and each.from_ms + session_ms >= since_ms]
 
 
 def judge(life: Life, sides: Sides) -> Verdict:
     """Return what a question about a group has come to."""
-    question, period, before, after = sides
+    question, period, silences, before, after = sides
     by_offset = {each.turn.generation.offset: each.cost for each in after}
-    generations = period.generations
+    generations, whole = period.generations, [*period.anchor, *period.turns]
+    longest_ms, session_ms = shortened_ms(whole, question.membership), question.membership.session_timeout_ms
+    is_unknown = not longest_ms or certainty_of(whole, silences, session_ms) is Certainty.UNKNOWN
     return Verdict(
         group=life.group_id,
         assignors=assignors_of(generations),
@@ -164,7 +181,8 @@ def judge(life: Life, sides: Sides) -> Verdict:
         missing=tuple(missing_of(life, generations)),
         unreadable=life.unreadable,
         changes=tuple(_compared(each, by_offset.get(each.turn.generation.offset)) for each in before),
-        shortened_ms=shortened_ms([*period.anchor, *period.turns], question.membership),
+        shortened_ms=longest_ms,
+        silences=None if is_unknown else len(silences or ()),
     )
 
 

@@ -5,6 +5,8 @@ play. ``WHAT_IF_LIVES=10000`` plays so many (``make what-if``).
 from __future__ import annotations
 
 import os
+import random
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -18,18 +20,21 @@ from coordinator_server.pipeline.index.database import open_to_write
 from coordinator_server.pipeline.index.feed import DIRECTORY, Updated, update_shard
 from coordinator_server.pipeline.index.writer import IndexWriter
 from coordinator_server.pipeline.input.topic_names import NO_NAMES
+from coordinator_server.whatif.figures import Certainty
 from coordinator_server.whatif.life import Life
 from coordinator_server.whatif.play import play
 from coordinator_server.whatif.reader import Batches, LifeReader
+from coordinator_server.whatif.silences import Heard, certainty_of
 from coordinator_server.whatif.topics import TopicHistory
 from coordinator_server.whatif.turns import turns_of
 from coordinator_server.whatif.verdict import reproduce
-from tests.support.group_lives import GROUP, ClassicGroup, Lives, ModernGroup
+from tests.support.group_lives import GROUP, ClassicGroup, Consumer, Lives, ModernGroup
 from tests.support.index import CLUSTER
 from tests.support.life_directory import SHARD, write_life
 
 LIVES: Final = int(os.environ.get("WHAT_IF_LIVES", "140"))
 STEPS: Final = 12
+ASKED_MS: Final = 6_000
 CLIENTS: Final[dict[str, Assignor]] = {
     each.name: each for each in (RangeAssignor(), RoundRobinAssignor(), StickyAssignor(), CooperativeStickyAssignor())
 }
@@ -64,6 +69,55 @@ def test_so_does_a_whole_life_from_its_beginning(rule: str) -> None:
         for each in play(turns, None, {}):
             recorded = {seat: set(given) for seat, given in each.turn.assigned.items()}
             assert {seat: set(given) for seat, given in each.held.items()} == recorded, (seed, each.turn.generation.number)
+
+
+class Committers:
+    """Three members that send no heartbeats, and commit at random times."""
+
+    def __init__(self, seed: int, session_ms: int) -> None:
+        self.group = ClassicGroup(seed, CLIENTS["range"], is_alike=True, with_static=False)
+        self.group.session_ms = session_ms
+        self.group.members = [Consumer(self.group, f"c{number}", self.group.lives.wants) for number in range(3)]
+        self.group.settle()
+        self.heard = Heard(ASKED_MS)
+        self.put_out = 0
+
+    def live(self, script: list[tuple[int, int]]) -> None:
+        """Play steps, which are a time that passes and who commits then. Who has been put out joins again."""
+        for after_ms, number in script:
+            self.group.lives.log.advance(after_ms)
+            member = self.group.members[number]
+            if member.commit():
+                self.heard.add(member.member_id, self.group.lives.now_ms)
+                continue
+            found = self.group.lives.log.shard.groups.classic.find(GROUP)
+            gone = [each for each in self.group.members if found is None or each.member_id not in found.members]
+            self.put_out += len(gone)
+            for each in gone:
+                each.member_id, each.must_join = "", True
+            self.group.settle()
+
+
+def test_sessions_that_are_known_to_last_do_and_no_more_end_than_are_said_to() -> None:
+    """The same commits by members whose session is the shorter one."""
+    outcomes = Counter[Certainty]()
+    for seed in range(LIVES // len(RULES)):
+        rng = random.Random(seed)
+        longest_ms = rng.choice([1_500, 2_500, 4_000])
+        script = [(rng.randint(1, longest_ms), number % 3) for number in range(30)]
+        long, short = Committers(seed, 60_000), Committers(seed, ASKED_MS)
+        for each in (long, short):
+            each.live(script)
+        life = long.group.lives.life()
+        silences = long.heard.silences(life.generations)
+        certainty = certainty_of(turns_of(life.generations), silences, ASKED_MS)
+        outcomes[certainty] += 1
+
+        assert long.put_out == 0
+        if certainty is not Certainty.UNKNOWN:
+            assert short.put_out <= len(silences), (seed, silences)
+    assert outcomes[Certainty.KNOWN]
+    assert outcomes[Certainty.BOUND]
 
 
 @pytest.mark.parametrize("rule", ["cooperative-sticky", "default"])

@@ -33,6 +33,7 @@ from protocol.messages.group_records import GroupMetadataKey
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from protocol.messages.leave_group import LeaveGroupRequest
+from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.support.group import FakeReply, GroupLog
 from tests.support.heartbeats import config_of
@@ -111,7 +112,7 @@ class Consumer:
         metadata = encode_subscription(Subscription(self.wants, claims, self.owned_since, data))
         protocol = JoinGroupRequestProtocol(assignor.name, metadata)
         member = (self.member_id, self.instance_id)
-        request = JoinGroupRequest(GROUP, SESSION_MS, 60_000, *member, "consumer", [protocol])
+        request = JoinGroupRequest(GROUP, self._group.session_ms, 60_000, *member, "consumer", [protocol])
         self.must_join, self.is_waiting = False, True
         reply = self._run(GroupShard.join_group, request, 9, self._joined)
         if reply.response is not None and reply.response.error_code == ErrorCode.MEMBER_ID_REQUIRED:
@@ -128,6 +129,12 @@ class Consumer:
             request.assignments = [SyncGroupRequestAssignment(key, encode_assignment(each)) for key, each in found.items()]
         self.has_joined, self.is_waiting = False, True
         self._run(GroupShard.sync_group, request, 5, self._synced)
+
+    def commit(self) -> bool:
+        """Commit an offset; whether the coordinator knows the member."""
+        topic = OffsetCommitRequestTopic(self.wants[0], partitions=[OffsetCommitRequestPartition(0)])
+        request = OffsetCommitRequest(GROUP, self.generation, self.member_id, self.instance_id, topics=[topic])
+        return self._run(GroupShard.commit_offsets, request, 8).error is None
 
     def beat(self) -> None:
         """Send a heartbeat, unless the member is about to join, or waits for an answer."""
@@ -179,6 +186,7 @@ class ClassicGroup:
         self.assignor = assignor
         self.is_alike = is_alike
         self.with_static = with_static
+        self.session_ms = SESSION_MS
         self.members: list[Consumer] = []
 
     @property

@@ -13,6 +13,7 @@ from coordinator_server.cli import main
 from coordinator_server.client.consumer.assignors import RangeAssignor
 from tests.support.group_lives import GROUP, ClassicGroup, Consumer
 from tests.support.life_directory import write_life
+from tests.support.page_log import Story, write_stories
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +60,8 @@ def test_json_has_every_figure_with_its_certainty(data: Path, capsys: pytest.Cap
     assert {each["rule"] for each in found["advice"]} >= {"static members", "uniform", "cooperative-sticky"}
 
 
-def test_a_shorter_session_is_not_judged(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """No figure is known, and the answer says why."""
+def test_a_shorter_session_of_members_that_do_not_commit_is_not_judged(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where members do not commit: no figure is known, and the answer says why."""
     words = ["groups", "what-if", GROUP, "--session-timeout", "5s", "--data-dir", str(data)]
     assert main(words) == 0
     text = capsys.readouterr().out
@@ -69,6 +70,23 @@ def test_a_shorter_session_is_not_judged(data: Path, capsys: pytest.CaptureFixtu
     assert {line.split()[-1] for line in text.splitlines()[3:9]} == {"unknown"}
     found = answer(data, "--session-timeout", "10s", capsys=capsys)["verdict"]
     assert (found["shortened_ms"], found["what_if"]["rebalances"]["certainty"]) == (0, "known")
+
+
+@pytest.mark.parametrize(
+    ("session", "said"),
+    [
+        ("6s", "no session of 6 s would have ended: members have committed more often"),
+        ("5s", "4 times a member has not committed for 5 s: its session is taken to have ended"),
+        ("1s", "members had sessions of up to 45 s: whether one of 1 s would have ended is not in the log"),
+    ],
+)
+def test_commits_say_what_a_shorter_session_would_have_ended(
+    session: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, _ = write_stories(tmp_path, [Story("billing").join("a", "b").commit(times=3)])
+    assert main(["groups", "what-if", "billing", "--session-timeout", session, "--data-dir", str(data)]) == 0
+
+    assert said in capsys.readouterr().out
 
 
 def test_a_period_has_its_changes_only(data: Path, capsys: pytest.CaptureFixture[str]) -> None:

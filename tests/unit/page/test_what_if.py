@@ -17,6 +17,7 @@ from coordinator_server.page.summary import Words
 from coordinator_server.page.updater import Updater
 from coordinator_server.pipeline.index.reader import Chunk
 from coordinator_server.pipeline.index.snapshot import SnapshotGroup
+from coordinator_server.whatif.verdict import Judgement
 from tests.support.group_lives import GROUP, TOPICS, ModernGroup
 from tests.support.life_directory import write_life
 from tests.support.page_log import Story, client_of, indexed, write_stories
@@ -72,7 +73,7 @@ def test_the_page_says_what_the_command_says(
     assert main(["groups", "what-if", "billing", *words, "--json", "--data-dir", str(data)]) == 0
     said = json.loads(capsys.readouterr().out)
 
-    for name in ("assignors", "first_ms", "last_ms", "recorded", "what_if", "reproduced", "missing", "unreadable", "shortened_ms"):
+    for name in Judgement.__struct_fields__:
         assert found[name] == said["verdict"][name]
     assert found["advice"] == said["advice"]
     assert [each["generation"] for each in found["changes"]] == [each["generation"] for each in said["verdict"]["changes"]]
