@@ -83,10 +83,10 @@ class EphemeralServer:
 
     @property
     def listeners(self) -> dict[str, str]:
-        """The address of each listener, by name."""
+        """The address at which clients reach each listener, by name: what ``advertised.listeners`` says, else the bound one."""
         assert self._daemon is not None, "the server is not started"
-        names = [each.name for each in listener_specs(self._config)]
-        return dict(zip(names, map(str, self._daemon.endpoints), strict=True))
+        bound = zip(listener_specs(self._config), self._daemon.endpoints, strict=True)
+        return {spec.name: str(Endpoint(*(spec.advertised or address))) for spec, address in bound}
 
     async def stop(self) -> None:
         """Answer the requests already read, close all connections and the log."""

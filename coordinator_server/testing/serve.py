@@ -29,8 +29,9 @@ async def serve(server: EphemeralServer, host: str, port: int, channel: Channel,
         for end in ends:
             end.close()
         raise
-    ready = {"bootstrap_servers": str(server.endpoint), "pid": os.getpid(), "cluster_id": server.cluster_id}
-    channel.send(ready | {"listeners": server.listeners})
+    listeners = server.listeners
+    ready = {"bootstrap_servers": next(iter(listeners.values())), "pid": os.getpid(), "cluster_id": server.cluster_id}
+    channel.send(ready | {"listeners": listeners})
     tasks = [asyncio.ensure_future(end) for end in ends]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:

@@ -94,6 +94,17 @@ def test_an_ephemeral_server_prints_its_address_first(server: Ephemeral, directo
     assert list(directory.iterdir()) == []
 
 
+def test_an_ephemeral_server_prints_what_it_advertises(directory: Path) -> None:
+    """In a container it listens on an address that nobody outside can reach. A restart keeps what it is bound to."""
+    server = Ephemeral(directory, "--listen", "0.0.0.0:0", "--override", "advertised.listeners=coordinator.example:19092")
+    try:
+        assert server.ready["bootstrap_servers"] == "coordinator.example:19092"
+        assert server.ready["listeners"] == {"PLAINTEXT": "coordinator.example:19092"}
+        assert server.ask(op="restart") == {"ok": True}
+    finally:
+        server.end()
+
+
 def test_it_obeys_its_stdin(server: Ephemeral) -> None:
     """Time and faults for any language."""
     [member] = form_group(server.address, "orders", 1, session_timeout_ms=45_000)
