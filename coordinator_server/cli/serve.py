@@ -228,7 +228,7 @@ async def _serve(config: Config, data_dir: Path, sources: Sources, service: Serv
         await daemon.listen()
         on_hangup(_told(service, configuration.Reload(sources, _load, config, _both(daemon.reload, http.reload))), stopping)
         log.info("listening", address=address, data_dir=str(data_dir), node_id=config.node_id)
-        if await unless(stopping, daemon.finish_loading()):
+        if await unless(stopping, daemon.finish_loading()) and await unless(stopping, daemon.own_part()):
             calm_the_collector()
             slow_turns.start()
             say([_ready(address, daemon.cluster_id, data_dir, http.page)])

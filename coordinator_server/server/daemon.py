@@ -49,6 +49,8 @@ from protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 
 log = structlog.get_logger(__name__)
 
+NOT_READY_SECONDS: Final = 5.0
+"""How often a node that starts says what it waits for."""
 NO_SLOW_TURNS: Final[Mapping[str, int]] = {}
 
 Q = TypeVar("Q")
@@ -107,6 +109,8 @@ class Daemon:
         if left:
             records = sum(each.records for each in hosted.progress)
             return f"loading: {shards - left} of {shards} shards, {records:,} records"
+        if self._rooms.shards is not None and (awaited := self._rooms.shards.awaited) is not None:
+            return f"waiting for {awaited}"
         return f"serving: {shards} shards, {connections} connections"
 
     async def start(self, host: str, port: int) -> None:
@@ -189,6 +193,17 @@ class Daemon:
         Raises StartError; call ``stop`` then, too.
         """
         await self.rooms.hosting.finish_loading()
+
+    async def own_part(self) -> None:
+        """Return when a node of several has its part of the shards, loaded: it is ready then. Return at once if this is none."""
+        shards = self.rooms.shards
+        while shards is not None:
+            try:
+                async with asyncio.timeout(NOT_READY_SECONDS):
+                    await shards.complete()
+                    break
+            except TimeoutError:
+                log.info("not-ready", awaited=shards.awaited)
 
     async def stop(self) -> None:
         """Answer the requests already read, unload all shards, and close the log cleanly, so that it opens fast."""

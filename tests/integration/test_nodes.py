@@ -179,6 +179,20 @@ def test_commits_go_on_when_nodes_die_and_leave(cluster: NodeCluster) -> None:
     assert [each.finish() for each in committers] == [each.acknowledged for each in committers]
 
 
+def test_a_node_is_ready_when_it_has_its_part(cluster: NodeCluster) -> None:
+    """A rolling restart goes on to the next node then."""
+    back = cluster.nodes[3]
+    if back.is_running:
+        assert back.stop() == 0
+    back.start()
+
+    shards = [shard for name, shard in back.control(op="shards")["shards"].items() if name.startswith(GROUPS_TOPIC)]
+    assert {shard["state"] for shard in shards} == {"active"}
+    assert len(shards) >= GROUP_SHARDS // 3
+    [health] = back.control(op="health")["health"]
+    assert (health["stage"], health["awaited"]) == ("serving", None)
+
+
 def go_on(committers: list[Committer]) -> None:
     """Return when each group has had another ten acknowledgements."""
     before = [each.acknowledged for each in committers]

@@ -25,6 +25,7 @@ from coordinator_server.config.listener_settings import setting_of
 from coordinator_server.config.listeners import listener_specs, node_listener
 from coordinator_server.config.load import load, parse_overrides
 from coordinator_server.config.sources import Sources
+from coordinator_server.config.values import metrics_address
 from coordinator_server.log.postgresql.address import Address, check_password
 from coordinator_server.security.tls import ListenerTls, TlsSettings
 from tests.support.configs import config_with
@@ -105,14 +106,17 @@ def test_the_sandbox_of_the_units() -> None:
 
 @pytest.mark.parametrize("unit", [unit for unit in UNITS if unit.suffix == ".service"], ids=lambda unit: unit.name)
 def test_the_commands_of_the_units(unit: Path) -> None:
-    """They have all options that the units give."""
+    """They have all options that the units give, and those of the examples for /etc/default."""
     line = re.search(r"^ExecStart=((?:.*\\\n)*.*)", unit.read_text(), re.MULTILINE)
     assert line is not None
-    text = line[1].replace("\\\n", " ")
-    for name, value in VARIABLES.items():
-        text = text.replace(name, value)
+    examples = re.findall(r"^#   (ARGS|EVERY|JOBS|LISTEN)=(.*?)(?:  .*)?$", unit.read_text(), re.MULTILINE)
+    assert len(examples) >= 3
+    for name, example in [("ARGS", ""), *examples]:
+        text = line[1].replace("\\\n", " ")
+        for variable, value in VARIABLES.items():
+            text = text.replace(variable, example if variable.strip("${}") == name else value)
 
-    parsed(text.split()[1:])
+        parsed(text.split()[1:])
 
 
 def test_the_socket_is_that_of_the_service() -> None:
@@ -279,7 +283,11 @@ def test_the_kubernetes_file_of_several_nodes() -> None:
     assert (spec["serviceName"], spec["replicas"], budget["spec"]["maxUnavailable"]) == (service["metadata"]["name"], 3, 1)
     [container] = pod["containers"]
     assert {each["name"] for each in container["volumeMounts"]} == {each["name"] for each in pod["volumes"]}
-    assert {each["containerPort"] for each in container["ports"]} == {each["port"] for each in service["spec"]["ports"]}
+    ports = {each["name"]: each["containerPort"] for each in container["ports"]}
+    assert ports == {each["name"]: each["port"] for each in service["spec"]["ports"]}
+    # An update goes on when a node has its part of the shards.
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "metrics"}
+    assert {metrics_address(each.config) for each in nodes_of_kubernetes().values()} == {("0.0.0.0", ports["metrics"])}
     text = (DEPLOY / "kubernetes/cluster.yaml").read_text()
     for volume in pod["volumes"]:
         if "secret" in volume:

@@ -19,7 +19,7 @@ answers HTTP requests at that address, in a process of its own that asks `contro
 |---|---|
 | `/metrics` | all loops in one scrape, for Prometheus (text format or OpenMetrics) |
 | `/livez` | 200 while the server lives: it has answered within the last minute, or is starting |
-| `/readyz` | 200 if every loop serves. 503 with the reasons: shards that load, a loop that is started again or does not answer, a log that refuses records |
+| `/readyz` | 200 if every loop serves. 503 with the reasons: shards that load, a loop that is started again or does not answer, a log that refuses records, a node of several without a lease or without its part of the shards |
 
 The body of a check is JSON: `{"ok": false, "why": ["loop 1: is being started"], "loops": […]}`.
 Nothing is encrypted and everybody who reaches the address can read it: ids of groups are in

@@ -1,7 +1,7 @@
 """Whether the server lives and whether it serves, from the answers of the operation ``health``.
 
 live    it has answered within the last minute, or has never answered: a start may recover a long log
-ready   every loop serves, and the log takes records
+ready   every loop serves, and the log takes records; a node of several has joined the others, and its part of the shards
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ def readiness(loops: Sequence[Mapping[str, Any]]) -> Verdict:
 def _problem(loop: Mapping[str, Any]) -> str | None:
     if loop.get("refuses"):
         return f"the log refuses records: {loop['refuses']}"
+    if loop.get("awaited"):
+        return f"waits for {loop['awaited']}"
     match loop["stage"]:
         case "serving":
             return None

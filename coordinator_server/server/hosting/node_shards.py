@@ -89,6 +89,9 @@ class NodeShards:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         # The catalog's changes of roles, which take several turns.
         self._tasks: set[asyncio.Task[None]] = set()
+        # The shards that this node owns and has not loaded yet, and whether it has had its part of all.
+        self._coming: set[ShardId] = set()
+        self._has_part = asyncio.Event()
         # The number of shards that came and that went.
         self.counts = {"in": 0, "out": 0}
 
@@ -133,6 +136,22 @@ class NodeShards:
         """Return when this node has joined, and owns the catalog or has every change of it that was answered."""
         await self._has_joined.wait()
         await self._roles.known()
+
+    async def complete(self) -> None:
+        """Return when this node has loaded its part of the shards for the first time."""
+        await self._has_part.wait()
+
+    @property
+    def awaited(self) -> str | None:
+        """What this node waits for before it serves, or None. Shards that others give it later are not awaited."""
+        membership = self._membership
+        if membership is None or membership.me is None:
+            return "the other nodes: it has not joined them"
+        if not membership.may_answer:
+            return "its lease to be renewed: it answers nobody"
+        if not self._has_part.is_set():
+            return f"its part of the shards: it has {len(membership.owned) - len(self._coming)}, and loads {len(self._coming)}"
+        return None
 
     async def leave(self) -> None:
         """Give all shards to others, and leave. Return when others own them, if there are others, or after HANDED_OVER_S."""
@@ -188,6 +207,7 @@ class NodeShards:
         """Load a shard as its owner at an epoch."""
         log.debug("shard-owned", shard=str(shard), epoch=epoch)
         self.counts["in"] += 1
+        self._coming.add(shard)
         self._nodes.give(shard, Owner(self._nodes.id, epoch))
         # Until its log is here.
         self._hosted.leave(shard)
@@ -196,6 +216,7 @@ class NodeShards:
     def disown(self, shard: ShardId, unloaded: Callable[[], None], /) -> None:
         """Unload a shard. ``unloaded`` is called when nothing of it is under way to the store any more."""
         self.counts["out"] += 1
+        self._coming.discard(shard)
         self._nodes.give(shard, Owner(NO_NODE, self._nodes.view.owner_of(shard).epoch))
         if shard == CATALOG_SHARD:
             self._start_task(self._leave_catalog(unloaded))
@@ -212,6 +233,7 @@ class NodeShards:
         self._roles.look()
         if membership.me is not None and membership.me in table.members:
             self._has_joined.set()
+        self._note_part()
         self._seen()
 
     def ask_if_gone(self, member: Member, row: MemberRow, done: Callable[[bool], None], /) -> None:
@@ -274,6 +296,8 @@ class NodeShards:
         load = self._hosted.enter(shard)
         if load is not None:
             load.add_done_callback(partial(self._loaded, shard, epoch))
+        else:
+            self._arrived(shard)
 
     def _loaded(self, shard: ShardId, epoch: int, load: asyncio.Future[ErrorCode]) -> None:
         outcome = load.result()
@@ -282,8 +306,18 @@ class NodeShards:
         if outcome is not ErrorCode.NONE:
             self._hosted.leave(shard)
             self._failed(shard, epoch, outcome.name)
-        elif shard == CATALOG_SHARD:
+            return
+        self._arrived(shard)
+        if shard == CATALOG_SHARD:
             self._start_task(self._lead(epoch))
+
+    def _arrived(self, shard: ShardId) -> None:
+        self._coming.discard(shard)
+        self._note_part()
+
+    def _note_part(self) -> None:
+        if not (self._has_part.is_set() or self._coming) and self.membership.has_part:
+            self._has_part.set()
 
     def _failed(self, shard: ShardId, epoch: int, why: str) -> None:
         log.warning("shard-not-loaded", shard=str(shard), epoch=epoch, why=why, action=f"it is read again in {RETRY_S} s")

@@ -29,7 +29,7 @@ from coordinator_server.log.members import Member, MemberRow, MembershipStore, T
 from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.runtime.lease import Lease
 from coordinator_server.server.membership.leases import LeaseTimes, Silence
-from coordinator_server.server.membership.plan import is_settled, plan
+from coordinator_server.server.membership.plan import has_part, is_settled, plan
 
 log = structlog.get_logger(__name__)
 
@@ -138,6 +138,14 @@ class Membership:
     def accepts(self) -> bool:
         """Whether this node takes shards that others give."""
         return self.me is not None and not self.is_leaving and self._is_near and self.may_answer
+
+    @property
+    def has_part(self) -> bool:
+        """Whether this node owns its part of the shards, by the rows that it read last."""
+        me, table = self.me, self.rows
+        if me is None or table is None or me not in table.staying:
+            return False
+        return has_part(table, me) and all(shard in self.owned for shard, row in table.shards.items() if row.owner == me)
 
     @property
     def look_ms(self) -> int:

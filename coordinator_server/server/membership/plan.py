@@ -34,6 +34,14 @@ def is_settled(table: Table) -> bool:
     return True
 
 
+def has_part(table: Table, me: Member) -> bool:
+    """Return whether a member owns its part of each topic: nothing is free for it, and nobody will give it a shard."""
+    shares = Counter(shard.topic for shard in table.shards)
+    owned = Counter(shard.topic for shard, row in table.shards.items() if row.owner == me)
+    members = len(table.staying)
+    return not plan(table, me).take and all(owned[topic] >= count // members for topic, count in shares.items())
+
+
 def plan(table: Table, me: Member, *, takes: bool = True, without: Collection[Member] = ()) -> Plan:
     """Return what a member does next, which has to be alive. With ``takes`` false it takes nothing. Members in ``without`` get
     nothing from it.

@@ -2,7 +2,7 @@
 
 {"op": "health"}
 {"ok": true, "health": [{"loop": 0, "node_id": 1, "pid": 4711, "stage": "serving",
- "shards": {"active": 51}, "records_loaded": 9, "refuses": null}]}
+ "shards": {"active": 51}, "records_loaded": 9, "refuses": null, "awaited": null}]}
 
 It costs a loop next to nothing. With several loops, the supervisor answers for one that is being
 started or does not answer in time.
@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from coordinator_server.log.store import InspectedLog
@@ -28,13 +28,15 @@ REFUSED_S: Final = 60.0
 class Health:
     """The state of one loop.
 
-    ``stage`` is ``loading`` or ``serving``; ``refuses`` says why commits fail at the moment, or is None.
+    ``stage`` is ``loading`` or ``serving``; ``refuses`` says why commits fail at the moment, or is None. ``awaited`` is what a node
+    of several waits for before it serves: to join the others, a lease, its part of the shards at the start.
     """
 
-    def __init__(self, nodes: Nodes, hosted: Hosted, store: InspectedLog) -> None:
+    def __init__(self, nodes: Nodes, hosted: Hosted, store: InspectedLog, awaited: Callable[[], str | None]) -> None:
         self._nodes = nodes
         self._hosted = hosted
         self._store = store
+        self._awaited = awaited
 
     async def answer(self, _request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return one entry: with several loops the supervisor joins them."""
@@ -53,6 +55,7 @@ class Health:
                     "shards": dict(shards),
                     "records_loaded": sum(each.records for each in progress),
                     "refuses": self._refuses(),
+                    "awaited": self._awaited(),
                 }
             ]
         }

@@ -30,7 +30,7 @@ from coordinator_server.server.hosting.slow_turns import NO_API
 from coordinator_server.server.local_operation import Operation
 from coordinator_server.server.metrics.census import Census
 from coordinator_server.server.metrics.health import Health
-from coordinator_server.server.metrics.node_metrics import NodeMetrics, answer_of_one_server
+from coordinator_server.server.metrics.node_metrics import NodeMetrics, answer_of_one_server, nothing_awaited
 from coordinator_server.server.wire.incidents import NAMES
 from coordinator_server.server.wire.open import Wire
 from protocol.error_codes import ErrorCode
@@ -58,7 +58,8 @@ class LoopMetrics:
 
     def __init__(self, of: Observed, clock: Clock) -> None:
         self._node = node = of.hosting.node
-        self._health = Health(node.nodes, of.hosting.hosted, of.store)
+        awaited = nothing_awaited if of.cluster is None else of.cluster.awaited
+        self._health = Health(node.nodes, of.hosting.hosted, of.store, awaited)
         self._of = of
         self._clock = clock
         self._started_ms = clock.now_ms()

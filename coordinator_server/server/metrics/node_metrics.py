@@ -61,6 +61,10 @@ class NodeMetrics:
             samples["cluster_unowned_shards"] = [[sum(not _is_owned(table, shard) for shard in table.shards)]]
             samples["cluster_epochs"] = [[sum(row.epoch for row in table.shards.values())]]
 
+    def awaited(self) -> str | None:
+        """Return what this node waits for before it serves, or None."""
+        return self._shards.awaited
+
     async def answer(self, _request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Describe the cluster."""
         membership, shared = self._shards.membership, self._sharing.shared
@@ -102,6 +106,10 @@ class NodeMetrics:
     @property
     def _lease_s(self) -> float:
         return max(self._shards.membership.lease.ends_ms - self._sharing.clocks.boot_ms(), 0) / 1000
+
+
+def nothing_awaited() -> None:
+    """Return None: a server that is none of several nodes waits for nobody."""
 
 
 async def answer_of_one_server(_request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -26,6 +26,7 @@ def test_a_server_is_ready_when_all_loops_serve() -> None:
             "loop 1: loading: 2 of 5 shards are there, 9 records were read",
         ),
         ({"refuses": "no room for x"}, "loop 1: the log refuses records: no room for x"),
+        ({"awaited": "its part of the shards"}, "loop 1: waits for its part of the shards"),
         ({"stage": "no-answer"}, "loop 1: does not answer"),
         ({"stage": "starting"}, "loop 1: is being started"),
         ({"stage": "prepared"}, "loop 1: is being started"),

@@ -6,7 +6,7 @@ import pytest
 
 from coordinator_server.log.members import Member, MemberRow, ShardRow, Table
 from coordinator_server.log.shards import ShardId
-from coordinator_server.server.membership.plan import is_settled, plan
+from coordinator_server.server.membership.plan import has_part, is_settled, plan
 
 ONE, TWO = Member(1, 1), Member(2, 1)
 
@@ -37,6 +37,23 @@ def test_shards_are_spread_evenly(owned: dict[int, int], shards: int, takes: int
     found = plan(table(owned, shards), ONE)
 
     assert (len(found.take), len(found.give)) == (takes, gives)
+
+
+@pytest.mark.parametrize(
+    ("owned", "shards", "has"),
+    [
+        ({1: 3}, 3, True),
+        ({1: 2}, 3, False),
+        ({1: 2, 2: 3}, 5, True),
+        ({1: 1, 2: 3}, 5, False),
+        ({1: 1, 2: 4}, 5, False),
+        ({1: 3, 2: 1}, 5, True),
+        ({1: 0, 2: 1}, 1, True),
+    ],
+)
+def test_a_node_has_its_part(owned: dict[int, int], shards: int, *, has: bool) -> None:
+    """Node 1 has as many as it is due, and takes nothing that is free: another node may lack some."""
+    assert has_part(table(owned, shards), ONE) is has
 
 
 def test_whoever_leaves_gives_to_those_that_have_fewest() -> None:
