@@ -1,6 +1,7 @@
 """Say what a release would take by a name that can change its meaning: actions that are not commits, images that are not digests.
 
 scripts/check_pins.py      exit code 1 if there is any; the release workflow runs it first
+scripts/pin_images.py      pins the images
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-# Images that this repository builds, and stages of a Containerfile.
+# Images that this repository builds.
 OWN: Final = ("coordinator-server", "coordinator-server-node", "coordinator-server-pipeline")
 _USES: Final = re.compile(r"^\s*(?:- )?uses: (\S+)")
 _IMAGE: Final = re.compile(r"^\s*image: (\S+)")
@@ -27,35 +28,52 @@ class Loose(NamedTuple):
 
     place: str
     name: str
-    wanted: str
+    action: str
+
+
+class Named(NamedTuple):
+    """An image of others that a file names, in a line from 1."""
+
+    path: Path
+    line: int
+    name: str
 
 
 def loose(root: Path = ROOT) -> Iterator[Loose]:
     """Yield what is not pinned, file by file."""
     for path in sorted((root / ".github" / "workflows").glob("*.yml")):
-        yield from _found(root, path, _USES, _COMMIT, "a commit: owner/action@<40 hex digits> # version", ())
+        for each in _found(path, _USES, ()):
+            if _COMMIT.fullmatch(each.name) is None:
+                yield _loose(root, each, "pin it to a commit: owner/action@<40 hex digits> # version")
+    for each in images(root):
+        if _DIGEST.fullmatch(each.name) is None:
+            yield _loose(root, each, "python3 scripts/pin_images.py, on a machine that reaches its registry, pins it to a digest")
+
+
+def images(root: Path = ROOT) -> Iterator[Named]:
+    """Yield the images of others, pinned or not, file by file."""
     for path in sorted((root / "deploy").rglob("*.yaml")):
-        yield from _found(root, path, _IMAGE, _DIGEST, "a digest: image:tag@sha256:…", OWN)
+        yield from _found(path, _IMAGE, OWN)
     containerfile = root / "deploy" / "Containerfile"
-    yield from _found(
-        root, containerfile, _FROM, _DIGEST, "a digest: image:tag@sha256:…", tuple(_STAGE.findall(containerfile.read_text()))
-    )
+    yield from _found(containerfile, _FROM, _STAGE.findall(containerfile.read_text()))
 
 
-def _found(
-    root: Path, path: Path, line_of: re.Pattern[str], pinned: re.Pattern[str], wanted: str, own: tuple[str, ...]
-) -> Iterator[Loose]:
+def _found(path: Path, line_of: re.Pattern[str], own: tuple[str, ...] | list[str]) -> Iterator[Named]:
     for number, line in enumerate(path.read_text().splitlines(), 1):
         found = line_of.match(line)
-        if found is not None and found[1] not in own and pinned.fullmatch(found[1]) is None:
-            yield Loose(f"{path.relative_to(root)}:{number}", found[1], wanted)
+        if found is not None and found[1] not in own:
+            yield Named(path, number, found[1])
+
+
+def _loose(root: Path, named: Named, action: str) -> Loose:
+    return Loose(f"{named.path.relative_to(root)}:{named.line}", named.name, action)
 
 
 def main() -> int:
     """Print what is not pinned."""
     found = list(loose())
     for each in found:
-        print(f"{each.place}: {each.name} can change: pin it to {each.wanted}", file=sys.stderr)
+        print(f"{each.place}: {each.name} can change: {each.action}", file=sys.stderr)
     return 1 if found else 0
 
 
