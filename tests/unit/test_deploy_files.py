@@ -297,25 +297,26 @@ def test_the_kubernetes_file_of_several_nodes() -> None:
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_the_certificates_of_nodes(tmp_path: Path) -> None:
-    """Each is for its host, and works on both sides of a link; a second run keeps them."""
-    script = [str(DEPLOY / "cluster/certificates.sh"), str(tmp_path), "localhost", "node-2"]
+    """Each is for its host, a name or an address, and works on both sides of a link; a second run keeps them."""
+    made = tmp_path / "certificates"
+    script = [str(DEPLOY / "cluster/certificates.sh"), str(made), "localhost", "10.0.0.1"]
     subprocess.run(script, check=True, capture_output=True)
-    before = {each.name: each.read_bytes() for each in tmp_path.iterdir()}
-    subprocess.run([*script, "node-3"], check=True, capture_output=True)
+    before = {each.name: each.read_bytes() for each in made.iterdir()}
+    subprocess.run([*script, "node-3", "fd00::1"], check=True, capture_output=True)
 
-    assert {name: (tmp_path / name).read_bytes() for name in before if name.endswith((".pem", ".key"))} == {
+    assert {name: (made / name).read_bytes() for name in before if name.endswith((".pem", ".key"))} == {
         name: content for name, content in before.items() if name.endswith((".pem", ".key"))
     }
-    for host in ("localhost", "node-2", "node-3"):
+    for host in ("localhost", "node-3", "10.0.0.1", "fd00::1"):
         settings: dict[str, Any] = {
-            "ssl_keystore_location": str(tmp_path / f"{host}.pem"),
-            "ssl_truststore_location": str(tmp_path / "authority.pem"),
+            "ssl_keystore_location": str(made / f"{host}.pem"),
+            "ssl_truststore_location": str(made / "authority.pem"),
         }
         ListenerTls(TlsSettings.of(config_with(**settings), "NODES"), is_for_nodes=True)
-        [certificate, *_] = x509.load_pem_x509_certificates((tmp_path / f"{host}.pem").read_bytes())
-        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        assert names.get_values_for_type(x509.DNSName) == [host]
-        assert (tmp_path / f"{host}.pem").stat().st_mode & 0o077 == 0
+        [certificate, *_] = x509.load_pem_x509_certificates((made / f"{host}.pem").read_bytes())
+        [name] = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        assert (isinstance(name, x509.IPAddress), str(name.value)) == (host[0] in "1f", host)
+        assert (made / f"{host}.pem").stat().st_mode & 0o077 == 0
 
 
 def test_the_kubernetes_files() -> None:
