@@ -16,7 +16,7 @@ from tests.compatibility.make import FORMATS
 from tests.support.command_forks import run_command
 from tests.support.server import Server
 
-NAMES = sorted(path.name.removesuffix(".tar.xz") for path in FORMATS.glob("*.tar.xz"))
+NAMES = sorted(path.name.removesuffix(".tar.xz") for path in FORMATS.glob("format-*.tar.xz"))
 
 
 @pytest.fixture(scope="module", params=NAMES)

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import lzma
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from coordinator_server.log.postgresql.schema import LAYERS_FORMAT
+from coordinator_server.log.postgresql.schema import FORMAT
 from tests.compatibility.life import PROPERTIES, SIMPLE, answers, without_new
-from tests.compatibility.make import FORMATS, OF_STORES, await_shards
+from tests.compatibility.make import FORMATS, OBJECTS, OF_STORES, objects_of, served_objects
 from tests.support.command_forks import run_command
 from tests.support.node_cluster import NodeCluster
 from tests.support.postgresql import PostgresqlServer
@@ -29,23 +30,25 @@ COMMANDS = (
 
 
 def test_databases_of_every_format_are_there() -> None:
-    """But of format 3: it has layers in an object store, which no dump holds (``unit/log/postgresql/test_objects.py``)."""
-    assert [f"store-{number}" for number in range(1, LAYERS_FORMAT + 1)] == NAMES
+    assert [f"store-{number}" for number in range(1, FORMAT + 1)] == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_an_earlier_version_has_in_a_database_is_known(name: str, postgresql: PostgresqlServer, tmp_path: Path) -> None:
-    """Its node was killed; rows of ``store-2`` were replaced by layers. A node of this version starts, and commands read it."""
+    """A node of this version starts, and commands read it. The node before was killed; rows of ``store-2`` were replaced by layers,
+    and those of ``store-3`` by layers in an object store.
+    """
+    has_objects = objects_of(name).exists()
     stored: dict[str, Any] = json.loads((FORMATS / f"{name}.json").read_text())
     database = postgresql.restore(lzma.decompress((FORMATS / f"{name}.sql.xz").read_bytes()))
     assert postgresql.sql("SELECT format FROM meta", database=database)[0]["format"] == int(name.removeprefix("store-"))
     url = postgresql.url(database)
-    cluster = NodeCluster(tmp_path, url, nodes=1, overrides={**PROPERTIES, **OF_STORES})
-    with cluster.nodes[1] as node:
-        await_shards(node, postgresql, database)
-        found = answers(node.address)
-    assert {each: without_new(found[each], stored[each]) for each in stored} == stored
+    cluster = NodeCluster(tmp_path, url, nodes=1, overrides={**PROPERTIES, **OF_STORES, **(OBJECTS if has_objects else {})})
+    with served_objects(name) if has_objects else nullcontext():
+        with cluster.nodes[1] as node:
+            found = answers(node.address)
+        assert {each: without_new(found[each], stored[each]) for each in stored} == stored
 
-    for command in COMMANDS:
-        done = run_command(*(word.format(tmp_path / "backup") for word in command), url)
-        assert done.returncode == 0, done.stderr
+        for command in COMMANDS:
+            done = run_command(*(word.format(tmp_path / "backup") for word in command), url)
+            assert done.returncode == 0, done.stderr

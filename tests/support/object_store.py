@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import pytest
@@ -14,6 +14,7 @@ class ObjectStore:
     """One bucket. ``url`` is what a user would write, query included."""
 
     def __init__(self, host: str, port: int) -> None:
+        self.endpoint = f"http://{host}:{port}"
         self.store = fs.S3FileSystem(
             access_key="key", secret_key="secret", endpoint_override=f"{host}:{port}", scheme="http", allow_bucket_creation=True
         )
@@ -26,6 +27,12 @@ class ObjectStore:
         """Everything below a path, by the names below it."""
         found = self.store.get_file_info(fs.FileSelector(path, recursive=True, allow_not_found=True))
         return {each.path.removeprefix(f"{path}/"): self.read(each.path) for each in found if each.is_file}
+
+    def put(self, path: str, objects: Mapping[str, bytes]) -> None:
+        """Put what ``objects`` has returned below a path."""
+        for name, content in objects.items():
+            with self.store.open_output_stream(f"{path}/{name}") as file:
+                file.write(content)
 
     def read(self, path: str) -> bytes:
         with self.store.open_input_stream(path) as file:
