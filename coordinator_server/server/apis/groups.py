@@ -16,6 +16,7 @@ from coordinator_server.server.apis.lists import answer_list
 from coordinator_server.server.apis.refusals import error_only
 from coordinator_server.server.exchange.api_row import ApiRow
 from coordinator_server.server.exchange.exchange import Exchange
+from coordinator_server.server.exchange.long_answer import LongAnswer
 from coordinator_server.server.exchange.steps import Work, in_portions
 from coordinator_server.server.guard.access import ApiAccess
 from coordinator_server.server.guard.authorized_operations import GROUP_OPERATIONS, with_group_operations
@@ -30,7 +31,7 @@ from protocol.messages.describe_groups import DescribedGroup, DescribeGroupsRequ
 from protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
-from protocol.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+from protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
 UNKNOWN_GENERATION = -1
@@ -38,7 +39,7 @@ UNKNOWN_GENERATION = -1
 UNITS_PER_GROUP: Final = 12
 UNITS_PER_MEMBER: Final = 4
 # Of ListGroups.
-GROUPS_PER_STEP: Final = 1_000
+GROUPS_PER_STEP: Final = 500
 NAMES_PER_STEP: Final = 5_000
 LIST_US_PER_SHARD: Final = 6
 
@@ -164,7 +165,7 @@ def list_groups(node: Node, context: RequestContext, request: ListGroupsRequest,
     counts = node.groups.read_all("count-groups", GroupShard.group_count)
     if reply.is_large or sum(count for count in counts if isinstance(count, int)) > GROUPS_PER_STEP:
         reply.connection.use_up()
-        node.steps.run(reply, _list_in_steps(node, request))
+        node.steps.run(reply, _list_in_steps(node, request, reply))
         return
     reply.connection.use_up(LIST_US_PER_SHARD * UNITS_PER_US * len(counts))
     wanted = GroupFilter.of(request.states_filter, request.types_filter)
@@ -189,7 +190,9 @@ LIST_GROUPS_API = ApiRow(
 )
 
 
-def _list_in_steps(node: Node, request: ListGroupsRequest) -> Work[ListGroupsResponse]:
+def _list_in_steps(
+    node: Node, request: ListGroupsRequest, reply: Exchange[ListGroupsResponse]
+) -> Work[LongAnswer[ListGroupsResponse]]:
     states: set[str] = set()
     types: set[str] = set()
     for names in in_portions(request.states_filter, NAMES_PER_STEP):
@@ -199,14 +202,14 @@ def _list_in_steps(node: Node, request: ListGroupsRequest) -> Work[ListGroupsRes
         types.update(GroupFilter.of((), names).types)
         yield
     wanted = GroupFilter(states, types)
-    groups: list[ListedGroup] = []
+    answer = LongAnswer(reply, ListGroupsResponse(), "groups")
     for partition in range(node.partitions):
         try:
             candidates = node.groups.read(partition, GroupShard.candidates)
             for group_ids in in_portions(candidates, GROUPS_PER_STEP):
-                groups += node.groups.read(partition, GroupShard.list_groups, wanted, group_ids)
+                answer.add(node.groups.read(partition, GroupShard.list_groups, wanted, group_ids))
                 yield
         except CoordinatorError as refused:
             if refused.error != ErrorCode.NOT_COORDINATOR:
                 raise
-    return ListGroupsResponse(groups=groups)
+    return answer

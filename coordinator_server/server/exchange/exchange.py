@@ -24,14 +24,16 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.server.wire.connection import Connection
+from coordinator_server.server.wire.long_write import Pieces
 from coordinator_server.server.wire.order import Order, State
 from protocol.error_codes import ErrorCode
-from protocol.errors import ProtocolError
+from protocol.errors import EncodeError, ProtocolError
 
 R = TypeVar("R")
 
 log = structlog.get_logger(__name__)
 
+LONGEST_FRAME: Final = (1 << 31) - 1
 _LENGTH = Layout(">i")
 _PREFIX = Layout(">ii")  # length, correlation id
 
@@ -215,6 +217,28 @@ class Exchange(Generic[R]):
             self.connection.answer_with(self, frame)
         done()
 
+    # The answer, encoded in steps (``long_answer.py``)
+
+    def complete_in_pieces(self, response: R, pieces: Pieces, head_of: Callable[[bytearray], bytearray]) -> None:
+        """Answer the request with ``pieces``. ``head_of`` returns what comes before them, from the frame of ``response``."""
+        assert self.state is _OPEN or self.connection.is_closed, f"{self.row.name} answered twice"
+        self.state = _ANSWERED
+        if self.observers is not None:
+            self._notify_answered(response, ErrorCode.NONE)
+        if self.connection.is_closed:
+            return
+        try:
+            head = head_of(self.encoded(response))
+            size = len(head) + len(pieces) - _LENGTH.size
+            if size > LONGEST_FRAME:
+                raise EncodeError(f"{size} bytes are more than a frame may have")
+            _LENGTH.pack_into(head, 0, size)
+        except ProtocolError as error:
+            self._not_encodable(error)
+        else:
+            pieces.prepend(head)
+            self.connection.answer_with(self, pieces)
+
     # What others add
 
     def amend(self, amendment: Callable[[Any], Any]) -> None:
@@ -258,7 +282,7 @@ class Exchange(Generic[R]):
         if row.has_flexible_response_header[version]:
             out.append(0)
         try:
-            row.encode[version](response if self.amendments is None else self._amended(response), out)
+            row.encode[version](response if self.amendments is None else self.amended(response), out)
         except BaseException:
             del out[start:]
             raise
@@ -269,7 +293,8 @@ class Exchange(Generic[R]):
             for observer in self.observers:
                 observer.encoded(self, response, out, start)
 
-    def _amended(self, response: Any) -> Any:
+    def amended(self, response: Any) -> Any:
+        """Return a response with what others have added."""
         for amendment in reversed(self.amendments or ()):
             response = amendment(response)
         return response

@@ -2,7 +2,7 @@
 
 A handler passes the work as a generator, which yields after each step. A connection has at most one long request in progress, and
 a loop at most MOST_IN_PROGRESS; the others have not started, and take no memory but their own. The response is encoded beside the
-loop.
+loop, or a part in each step (``long_answer.py``).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 from coordinator_server.server.exchange.exchange import Beside, Exchange
+from coordinator_server.server.exchange.long_answer import LongAnswer
 from coordinator_server.server.wire.connection import Connection
 from coordinator_server.server.wire.turns import Turns
 
@@ -24,7 +25,7 @@ R = TypeVar("R")
 MOST_IN_PROGRESS: Final = 4
 
 Work: TypeAlias = Generator[None, None, R]
-"""Yields after each step, and returns the response, or a Beside of it. May raise CoordinatorError."""
+"""Yields after each step, and returns the response, a Beside of it, or its LongAnswer. May raise CoordinatorError."""
 
 
 class _LongRequest(NamedTuple):
@@ -42,7 +43,7 @@ class Steps:
         self._ready: deque[Connection] = deque()
         self._in_progress: dict[Connection, None] = {}
 
-    def run(self, exchange: Exchange[R], work: Work[R | Beside[R]] | Work[R]) -> None:
+    def run(self, exchange: Exchange[R], work: Work[R | Beside[R]] | Work[LongAnswer[R]] | Work[R]) -> None:
         """Answer a request with what ``work`` returns, a step a turn. It ends with its connection.
 
         A step takes about 2 ms, and state may change between steps. Nothing may change the response afterwards.
@@ -94,7 +95,11 @@ class Steps:
             next(request.work)
         except StopIteration as done:
             exchange.worked(time.perf_counter_ns() - began_ns)
-            exchange.complete_beside(done.value, partial(self._answered, exchange))
+            if isinstance(done.value, LongAnswer):
+                done.value.complete()
+                self._answered(exchange)
+            else:
+                exchange.complete_beside(done.value, partial(self._answered, exchange))
         except Exception as failure:  # noqa: BLE001 - a bug in a handler ends its request alone, and is logged
             error, message = exchange.error_for(failure)
             exchange.fail_beside(error, message, partial(self._answered, exchange))

@@ -21,6 +21,7 @@ import structlog
 
 from coordinator_server.machine.provenance import ANONYMOUS
 from coordinator_server.server.wire.background import Background
+from coordinator_server.server.wire.long_write import PIECE_BYTES, LongWrite, Pieces
 from coordinator_server.server.wire.order import Order
 from coordinator_server.server.wire.quantum import EXPENSIVE, QUANTUM, REQUESTS_PER_PASS
 from coordinator_server.server.wire.turns import Turns
@@ -83,7 +84,7 @@ class Connection(asyncio.Protocol):
         # The requests that have started, in the order of their answers (``exchange.py``).
         self.unanswered: deque[Any] = deque()
         # Their answers that are encoded, and wait behind an earlier one that is not ready.
-        self.kept: dict[object, bytearray] = {}
+        self.kept: dict[object, bytearray | Pieces] = {}
         # The answers that are written next.
         self.out = bytearray()
         # A request of this class may start at once, unless it is ALONE (``dispatch.py``).
@@ -120,8 +121,8 @@ class Connection(asyncio.Protocol):
         self._is_used = True  # bytes were received or written since the last call of ``was_used``
         self._unsent_bytes = 0  # as of that call
         self._used = 0  # units charged in this pass
-        self._needs_step = False  # the next pass must be a step
-        self._is_queued = False  # the step is queued
+        self._needs_step = self._is_queued = False  # the next pass must be a step; that is queued
+        self._long: LongWrite | None = None
 
     # Called by the event loop
 
@@ -144,6 +145,9 @@ class Connection(asyncio.Protocol):
         self.unanswered.clear()
         self.kept.clear()
         self._backlog.clear()
+        if self._long is not None:
+            self._long.pause()
+            self._long = None
         parked, self._parked = self._parked, {}
         for forget in parked.values():
             forget()
@@ -172,11 +176,15 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._is_stalled = True
+        if self._long is not None:
+            self._long.pause()
         self._block()
         self._balance()
 
     def resume_writing(self) -> None:
         self._is_stalled = False
+        if self._long is not None:
+            self._long.go_on()
         self._block()
         self._go_on()
 
@@ -218,9 +226,12 @@ class Connection(asyncio.Protocol):
         """Move the answers that are due from those that are kept to those to write."""
         waiting, kept = self.unanswered, self.kept
         while waiting and (frame := kept.pop(waiting[0], None)) is not None:
-            self.out += frame
             self._kept_bytes -= len(frame)
             waiting.popleft()
+            if isinstance(frame, bytearray):
+                self.out += frame
+            else:
+                self._begin_long(frame)
         if self._is_blocked or self._when_sent:
             self._block()
 
@@ -230,9 +241,9 @@ class Connection(asyncio.Protocol):
         if self._is_holding and not (self.is_in_pass or self.out):
             self.write_later(self)
 
-    def answer_with(self, exchange: object, frame: bytearray) -> None:
-        """Write an answer that was encoded in the thread, or keep it until all earlier requests are answered."""
-        self._keep(exchange, frame)
+    def answer_with(self, exchange: object, frame: bytearray | Pieces) -> None:
+        """Write an answer that was encoded in the thread or in steps, or keep it until all earlier requests are answered."""
+        self._keep(exchange, Pieces.of(frame) if isinstance(frame, bytearray) and len(frame) > PIECE_BYTES else frame)
         self.release()
         self.write_later(self)
 
@@ -245,8 +256,8 @@ class Connection(asyncio.Protocol):
         self._parked.pop(key, None)
 
     def holds(self, exchange: object) -> bool:
-        """Return whether a given answer is still in memory: it waits for earlier answers, or the peer does not read."""
-        return not self.is_closed and (self._is_stalled or exchange in self.kept)
+        """Return whether a given answer is still in memory: it waits for earlier answers, or for the peer to read."""
+        return not self.is_closed and (self._is_stalled or self._long is not None or exchange in self.kept)
 
     def when_sent(self, exchange: object, call: Callable[[], None]) -> None:
         """Call ``call`` once a given answer is no longer in memory. Not if the connection ends before."""
@@ -347,6 +358,8 @@ class Connection(asyncio.Protocol):
         """Write the ready answers and close the connection."""
         self.is_closed = True
         self._flush()
+        while self._long is not None and self._long.left:
+            self._write_out(self._long.left.pop())
         if self._transport is not None:
             self._transport.close()
 
@@ -419,7 +432,7 @@ class Connection(asyncio.Protocol):
         # Requests that arrived whole are counted from here on, too.
         self._is_counted = True
 
-    def _keep(self, exchange: object, frame: bytearray) -> None:
+    def _keep(self, exchange: object, frame: bytearray | Pieces) -> None:
         self.kept[exchange] = frame
         self._kept_bytes += len(frame)
         if self._kept_bytes > KEPT_MAX_BYTES:
@@ -427,7 +440,8 @@ class Connection(asyncio.Protocol):
 
     def _block(self) -> None:
         """Determine whether requests may start. Call those that wait until an answer has been sent."""
-        self._is_blocked = self._is_stalled or self._is_muted or self._kept_bytes > KEPT_MAX_BYTES
+        is_writing = self._is_stalled or self._long is not None
+        self._is_blocked = is_writing or self._is_muted or self._kept_bytes > KEPT_MAX_BYTES
         waiting, self._when_sent = self._when_sent, []
         for exchange, call in waiting:
             if self.holds(exchange):
@@ -438,8 +452,31 @@ class Connection(asyncio.Protocol):
     def _flush(self) -> None:
         if self.out and self._transport is not None:
             out, self.out = self.out, bytearray()
-            self._is_used = True
-            self._transport.write(out)
+            if self._long is None:
+                self._write_out(out)
+            else:
+                self._long.left.append(out)
+
+    def _write_out(self, data: bytearray | memoryview) -> None:
+        self._is_used = True
+        if self._transport is not None:
+            self._transport.write(data)
+
+    def _begin_long(self, pieces: Pieces) -> None:
+        """Write what is ready, then the pieces. No request starts until then: a connection has memory for one long answer."""
+        self._flush()
+        if self._long is None:
+            self._long = LongWrite(self._write_out, self._turns, self._end_long)
+            if not self._is_stalled:
+                self._long.go_on()
+        self._long.left.extend(pieces)
+        self._block()
+
+    def _end_long(self) -> None:
+        if self._long is not None and not self.is_closed:
+            self._long = None
+            self._block()
+            self._go_on()
 
     def _must_wait(self) -> bool:
         return self._is_blocked or self._is_ending or len(self.unanswered) >= self._max_waiting
