@@ -16,7 +16,7 @@ from coordinator_server.machine.provenance import attributed
 from coordinator_server.pipeline.history.extract import Tables, as_tables, no_rows
 from coordinator_server.pipeline.history.new_records import FilePart, NewRecords
 from coordinator_server.pipeline.history.rows import LogPosition, Row, operation_of
-from coordinator_server.pipeline.input.files import batches_before, read_batches, records_of
+from coordinator_server.pipeline.input.files import batches_before, read_windows, records_of
 from coordinator_server.pipeline.input.topic_names import TopicNames
 from coordinator_server.pipeline.states.share_steps import (
     DELIVERY_STATES,
@@ -31,8 +31,8 @@ from protocol.errors import DecodeError
 from protocol.fields import uuid_text
 from protocol.record_batch import BatchHeader
 
-# Number of rows, and of the batches in them, that are converted at a time: each takes some hundred bytes.
-ROWS_AT_ONCE: Final = 1 << 17
+# Number of rows, and of the batches in them, that are converted at a time: a row takes more than a kilobyte.
+ROWS_AT_ONCE: Final = 1 << 15
 _UNKNOWN_COUNT: Final = -1
 
 FileBatch = tuple[bytes, int, BatchHeader]
@@ -47,8 +47,8 @@ def share_tables(shard: NewRecords, names: TopicNames) -> Iterator[tuple[int, Ta
     _replay_before(shard, steps)
     rows, count, size = no_rows(), 0, 0
     for part in shard.parts:
-        for batch in read_batches(part.file):
-            for row in _rows_of_batch(shard.number, part, batch, steps, names):
+        for data, position, header, at in read_windows(part.file):
+            for row in _rows_of_batch(shard.number, part, (data, position, header), at, steps, names):
                 rows["share_state"].append(row)
                 count += 1
                 size += 1 + len(row["batches"])
@@ -80,7 +80,8 @@ def _replay_before(shard: NewRecords, steps: ShareSteps) -> None:
             raise DamagedLog(shard.directory, 0, f"a record that cannot be read: {error}") from error
 
 
-def _rows_of_batch(number: int, part: FilePart, batch: FileBatch, steps: ShareSteps, names: TopicNames) -> Iterator[Row]:
+def _rows_of_batch(number: int, part: FilePart, batch: FileBatch, at: int, steps: ShareSteps, names: TopicNames) -> Iterator[Row]:
+    """Return the rows of a batch, which is ``at`` a position of its file."""
     file = part.file
     if batch[2].is_control or batch[2].next_offset <= file.from_offset or batch[2].base_offset >= part.before:
         return
@@ -95,7 +96,7 @@ def _rows_of_batch(number: int, part: FilePart, batch: FileBatch, steps: ShareSt
                 position = LogPosition(number, record.offset, record.timestamp).row()
                 yield position | _row(step, names) | {"reasons": by.reasons} | by.who
     except DecodeError as error:
-        raise DamagedLog(file.path, batch[1], f"a record that cannot be read: {error}") from error
+        raise DamagedLog(file.path, at, f"a record that cannot be read: {error}") from error
 
 
 def _row(step: ShareStep, names: TopicNames) -> Row:

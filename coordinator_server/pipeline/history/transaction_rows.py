@@ -8,8 +8,7 @@ to where it is durable (``durable_in_order`` of ``new_records.py``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -20,7 +19,7 @@ from coordinator_server.machine.provenance import Provenance
 from coordinator_server.pipeline.history.rows import Row, Rows, operation_of
 from coordinator_server.pipeline.history.tables import BY
 from coordinator_server.pipeline.input.files import batches_before, files_since
-from coordinator_server.pipeline.transactions.group_writes import EndedWrites, Marker, ended_writes
+from coordinator_server.pipeline.transactions.group_writes import EndedWrites, Marker
 from coordinator_server.pipeline.transactions.transitions import (
     EndReason,
     Transition,
@@ -79,6 +78,13 @@ class Ended(Struct, eq=False):
         is_only_one = after.client_version >= FIRST_WITH_EPOCH_BUMP
         return is_only_one or self.decided.at_ms <= marker.at_ms <= self.completed.at_ms
 
+    def add_groups(self, written: EndedWrites) -> None:
+        """Take what it wrote in one partition of the groups' log."""
+        self.groups += [
+            {"group_id": group_id, "offsets": found.offsets, "since": found.since_ms, "until": written.marker.at_ms}
+            for group_id, found in written.groups.items()
+        ]
+
 
 class TransactionRows:
     """Collects the rows of one shard of transactional ids.
@@ -136,36 +142,11 @@ def begun_before(place: str, position: int, ended: Iterable[Ended]) -> None:
                     known.decided = decided or known.decided
 
 
-def add_groups(data_dir: Path, ends: Sequence[tuple[int, int]], ended: Iterable[Ended]) -> None:
-    """Find the groups of transactions in the groups' log, of which each partition is durable up to an offset."""
-    wanted: dict[int, dict[int, list[Ended]]] = {}
-    for each in ended:
-        if each.decided is not None and each.decided.after is not None:
-            for partition in group_partitions(each.decided.after):
-                wanted.setdefault(partition, {}).setdefault(each.decided.after.producer_id, []).append(each)
-    for partition, upto in ends:
-        of_partition = wanted.get(partition)
-        if of_partition:
-            since_ms = min(each.start_ms for found in of_partition.values() for each in found)
-            files = files_since(job_shard(data_dir / f"{GROUPS.topic}-{partition}").whole(upto)[1], since_ms)
-            for written in ended_writes(batches_before(files, upto)):
-                _add_written(of_partition.get(written.marker.producer_id, ()), written)
-
-
 def ended_rows(ended: Iterable[Ended]) -> Iterator[Row]:
     """Return the rows of transactions."""
     for each in ended:
         if each.completed is not None and each.completed.after is not None and not each.is_nothing:
             yield _ended_row(each, each.completed, each.completed.after)
-
-
-def _add_written(ended: Iterable[Ended], written: EndedWrites) -> None:
-    for each in ended:
-        if each.is_ended_by(written.marker):
-            each.groups += [
-                {"group_id": group_id, "offsets": found.offsets, "since": found.since_ms, "until": written.marker.at_ms}
-                for group_id, found in written.groups.items()
-            ]
 
 
 def _ended_row(ended: Ended, completed: Transition, after: Transaction) -> Row:

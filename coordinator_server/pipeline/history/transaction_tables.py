@@ -10,14 +10,17 @@ from coordinator_server.log.errors import DamagedLog
 from coordinator_server.pipeline.history.extract import Tables, as_tables, no_rows
 from coordinator_server.pipeline.history.new_records import FilePart, NewRecords
 from coordinator_server.pipeline.history.rows import Rows
-from coordinator_server.pipeline.history.transaction_rows import Ended, TransactionRows, add_groups, begun_before, ended_rows
-from coordinator_server.pipeline.input.files import read_batches
+from coordinator_server.pipeline.history.transaction_rows import Ended, TransactionRows, begun_before, ended_rows
+from coordinator_server.pipeline.history.written_groups import WrittenGroups
+from coordinator_server.pipeline.input.files import read_windows
 from coordinator_server.pipeline.transactions.transitions import transitions_of
 from protocol.errors import DecodeError
 from protocol.record_batch import BatchHeader
 
-# Number of records that are converted at a time. For each piece the groups' log is read once, from its oldest transaction on.
-RECORDS_AT_ONCE: Final = 1 << 18
+# Number of records whose rows are converted at a time: each takes more than a kilobyte.
+ROWS_AT_ONCE: Final = 1 << 15
+# Number of transactions whose groups are looked for at a time: each takes some kilobytes.
+ENDED_AT_ONCE: Final = 1 << 14
 
 
 def transaction_tables(shards: Sequence[NewRecords]) -> Iterator[tuple[int, Tables]]:
@@ -25,21 +28,29 @@ def transaction_tables(shards: Sequence[NewRecords]) -> Iterator[tuple[int, Tabl
 
     Raises DamagedLog with file and position.
     """
+    if not shards:
+        return
+    # Those of one run have the same partitions of the groups' log.
+    groups = WrittenGroups(Path(shards[0].directory).parent, shards[0].durable_groups)
     rows, ended, count = no_rows(), list[Ended](), 0
     for shard in shards:
         collected = TransactionRows(shard.number)
         for part in shard.parts:
-            for batch in read_batches(part.file):
-                count += _add_batch(collected, part, batch, rows)
-                if count >= RECORDS_AT_ONCE:
-                    yield count, _finished(shard, [*ended, *_taken(shard, collected)], rows)
-                    rows, ended, count = no_rows(), [], 0
+            for data, position, header, at in read_windows(part.file):
+                count += _add_batch(collected, part, (data, position, header), at, rows)
+                if count >= ROWS_AT_ONCE:
+                    yield count, as_tables(rows)
+                    rows, count = no_rows(), 0
+                if len(ended) + len(collected.ended) >= ENDED_AT_ONCE:
+                    yield 0, _finished([*ended, *_taken(shard, collected)], groups)
+                    ended = []
         ended += _taken(shard, collected)
-    if count:
-        yield count, _finished(shards[0], ended, rows)
+    yield count, as_tables(rows)
+    yield 0, _finished(ended, groups)
 
 
-def _add_batch(collected: TransactionRows, part: FilePart, batch: tuple[bytes, int, BatchHeader], rows: Rows) -> int:
+def _add_batch(collected: TransactionRows, part: FilePart, batch: tuple[bytes, int, BatchHeader], at: int, rows: Rows) -> int:
+    """Take the records of a batch, which is ``at`` a position of its file. Return their number."""
     count = 0
     if batch[2].next_offset > part.file.from_offset and batch[2].base_offset < part.before:
         try:
@@ -48,7 +59,7 @@ def _add_batch(collected: TransactionRows, part: FilePart, batch: tuple[bytes, i
                     collected.add(step, rows)
                     count += 1
         except DecodeError as error:
-            raise DamagedLog(part.file.path, batch[1], f"a record that cannot be read: {error}") from error
+            raise DamagedLog(part.file.path, at, f"a record that cannot be read: {error}") from error
     return count
 
 
@@ -59,7 +70,6 @@ def _taken(shard: NewRecords, collected: TransactionRows) -> list[Ended]:
     return ended
 
 
-def _finished(shard: NewRecords, ended: Sequence[Ended], rows: Rows) -> Tables:
-    add_groups(Path(shard.directory).parent, shard.durable_groups, ended)
-    rows["transactions"] += ended_rows(ended)
-    return as_tables(rows)
+def _finished(ended: Sequence[Ended], groups: WrittenGroups) -> Tables:
+    groups.find(ended)
+    return as_tables(no_rows() | {"transactions": list(ended_rows(ended))})

@@ -74,9 +74,9 @@ def read_windows(file: InputFile, start: int = 0, window: int = WINDOW_BYTES) ->
 
 
 def batches_before(files: Iterable[InputFile], upto: int) -> Iterator[tuple[bytes, int, BatchHeader]]:
-    """Return the batches of files that start before ``upto``, as (bytes of the file, position, header)."""
+    """Return the batches of files that start before ``upto``, as (some bytes of the file, position in them, header)."""
     for file in files:
-        for data, position, header in read_batches(file):
+        for data, position, header, _ in read_windows(file):
             if header.base_offset < upto:
                 yield data, position, header
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,14 @@ from msgspec.structs import replace
 
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.errors import DamagedLog
+from coordinator_server.log.jobs import InputFile
 from coordinator_server.machine.provenance import SERVER_ORIGIN, SHARD_ORIGIN, TIMER_ORIGIN, request_origin
 from coordinator_server.pipeline.compact.run import compact, plans, run_python
-from coordinator_server.pipeline.history import new_records, transaction_tables
+from coordinator_server.pipeline.history import new_records, transaction_tables, written_groups
 from coordinator_server.pipeline.history.output import open_output
 from coordinator_server.pipeline.history.run import HistoryResult, run_here, write_history
 from coordinator_server.pipeline.history.tables import SCHEMAS
+from coordinator_server.pipeline.input.files import read_windows
 from coordinator_server.pipeline.progress import Progress
 from coordinator_server.transaction.state import TransactionState
 from coordinator_server.transaction.transaction import LAST_EPOCH, MAX_EPOCH, Transaction
@@ -254,12 +256,44 @@ def test_a_transaction_that_several_runs_have_read_has_the_row_of_one_run(
 
 
 def test_pieces_have_the_rows_of_the_whole(logs: Logs, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transaction_tables, "RECORDS_AT_ONCE", 2)
+    """Each begins to read the groups' log where its first transaction began."""
+    monkeypatch.setattr(transaction_tables, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(transaction_tables, "ENDED_AT_ONCE", 1)
+    monkeypatch.setattr(written_groups, "MARK_BYTES", 1)
 
     bring_up_to_date(logs.data_dir, tmp_path / "pieces")
 
     for name in SCHEMAS:
         assert rows(tmp_path / "pieces", name) == rows(out, name)
+
+
+def test_no_piece_reads_the_whole_log_of_groups(logs: Logs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So the work is linear in the records."""
+    count, read = 40, 0
+    for number in range(count):
+        one = opened(4 * number, number)
+        logs.ids.state(4 * number, ADD, one)
+        logs.groups.commit(4 * number + 1, ["g"], (7, number))
+        logs.ids.state(4 * number + 2, END, v2(one, STATE.PREPARE_COMMIT, number + 1))
+        logs.groups.marker(4 * number + 2, (7, number + 1))
+        logs.ids.state(4 * number + 3, SHARD_ORIGIN, v2(one, STATE.COMPLETE_COMMIT, number + 1))
+    logs.write()
+    windows = read_windows
+
+    def counted(file: InputFile, start: int) -> Iterator[Any]:
+        nonlocal read
+        for each in windows(file, start):
+            read += 1
+            yield each
+
+    monkeypatch.setattr(transaction_tables, "ENDED_AT_ONCE", 1)
+    monkeypatch.setattr(written_groups, "MARK_BYTES", 1)
+    monkeypatch.setattr(written_groups, "read_windows", counted)
+    bring_up_to_date(logs.data_dir, tmp_path / "out")
+
+    found = rows(tmp_path / "out", "transactions")
+    assert [each["groups"] for each in found] == [[group("g", 1, 4 * each + 1, 4 * each + 2)] for each in range(count)]
+    assert 2 * count <= read <= 6 * count
 
 
 def test_transactions_of_one_epoch_are_told_apart_by_their_time(logs: Logs, tmp_path: Path) -> None:
