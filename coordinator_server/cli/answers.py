@@ -7,19 +7,58 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import chain
+from typing import Final, Generic, TypeVar, overload
 
 import msgspec
 
-from coordinator_server.cli.output import note, say, say_json
+from coordinator_server.cli.output import note, say, say_json, say_json_list
 from coordinator_server.cli.table import columns
 
 Row = Mapping[str, object]
 """The fields of a row in order; all rows of an answer have the same. The names are those of JSON: snake case."""
 
+T = TypeVar("T")
+
 NOT_EXECUTED: Final = "nothing was changed: --execute makes the change"
 _IF_ANY: Final = frozenset({"error"})
 """Columns that a table does not have if all rows have None."""
+
+
+class Rows(Sequence[Row], Generic[T]):
+    """Rows that are made when they are read, each time: as many as there are items, and one in memory."""
+
+    def __init__(self, items: Sequence[T], row_of: Callable[[T], Row]) -> None:
+        self._items = items
+        self._row_of = row_of
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(self._row_of, self._items)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Rows[T]: ...
+    def __getitem__(self, index: int | slice) -> Row | Rows[T]:
+        if isinstance(index, slice):
+            return Rows(self._items[index], self._row_of)
+        return self._row_of(self._items[index])
+
+
+class _Cells:
+    """The cells of rows, their heading first, made each time that they are read."""
+
+    def __init__(self, rows: Sequence[Row], names: Sequence[str]) -> None:
+        self._rows = rows
+        self._names = names
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        yield tuple(name.replace("_", " ") for name in self._names)
+        for row in self._rows:
+            yield tuple(cell(row[name]) for name in self._names)
 
 
 @dataclass(frozen=True)
@@ -100,14 +139,13 @@ def _text(answer: Answer) -> None:
         say(answer.text)
     elif answer.rows:
         names = [name for name in answer.rows[0] if name not in _IF_ANY or any(row[name] is not None for row in answer.rows)]
-        heading = tuple(name.replace("_", " ") for name in names)
-        say(columns([heading, *(tuple(cell(row[name]) for name in names) for row in answer.rows)]))
+        say(columns(_Cells(answer.rows, names)))
     else:
         note(answer.empty)
 
 
 def _json(answer: Answer) -> None:
-    say_json(answer.rows)
+    say_json_list(answer.rows)
 
 
 def _jsonl(answer: Answer) -> None:
@@ -121,7 +159,7 @@ def _csv(answer: Answer) -> None:
 
 
 def _csv_lines(rows: Sequence[Row]) -> Iterator[str]:
-    for row in [list(rows[0]), *(list(map(_field, row.values())) for row in rows)]:
+    for row in chain([list(rows[0])], (list(map(_field, row.values())) for row in rows)):
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow(row)
         yield line.getvalue()

@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Mapping
 from typing import Final
 
-from coordinator_server.cli.answers import Answer, Row
+from coordinator_server.cli.answers import Answer, Row, Rows
 from coordinator_server.cli.cluster_command import ClusterAction, run_on_cluster
 from coordinator_server.client.admin.cluster import Cluster
-from coordinator_server.client.admin.groups import CLASSIC, SHARE, Description, Member, describe_groups, list_groups
+from coordinator_server.client.admin.groups import CLASSIC, SHARE, Description, Listed, Member, describe_groups, list_groups
 from coordinator_server.client.admin.offsets import LATEST, committed_offsets, topic_offsets
 from coordinator_server.client.admin.share_offsets import share_offsets
 from coordinator_server.client.errors import Refused
@@ -33,17 +33,18 @@ async def found_groups(cluster: Cluster, group_ids: list[str]) -> dict[str, Desc
 
 async def _list(cluster: Cluster, options: argparse.Namespace) -> Answer:
     listed = await list_groups(cluster, options.state, options.type)
-    rows = [
-        {
-            "group": each.group_id,
-            "type": each.type or None,
-            "state": each.state or None,
-            "protocol_type": each.protocol_type or None,
-            "coordinator": each.node_id,
-        }
-        for each in listed
-    ]
-    return Answer(rows, empty="there are no such groups" if options.state or options.type else "there are no groups")
+    empty = "there are no such groups" if options.state or options.type else "there are no groups"
+    return Answer(Rows(listed, _listed), empty=empty)
+
+
+def _listed(group: Listed) -> Row:
+    return {
+        "group": group.group_id,
+        "type": group.type or None,
+        "state": group.state or None,
+        "protocol_type": group.protocol_type or None,
+        "coordinator": group.node_id,
+    }
 
 
 async def _describe(cluster: Cluster, options: argparse.Namespace) -> Answer:

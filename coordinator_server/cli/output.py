@@ -6,10 +6,14 @@ import errno
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
+from typing import Final
 
 import msgspec
 
 from protocol.printable import printable, printable_json
+
+_VALUES_AT_ONCE: Final = 1_000
 
 
 class ReaderGone(Exception):
@@ -26,6 +30,16 @@ def say_json(value: object) -> None:
     """Print one line of JSON on stdout. Raises ReaderGone."""
     with _reader():
         sys.stdout.write(f"{printable_json(msgspec.json.encode(value).decode())}\n")
+
+
+def say_json_list(values: Iterable[object]) -> None:
+    """Print one line of JSON on stdout, which is a list, without having it as a whole. Raises ReaderGone."""
+    left, separator = iter(values), "["
+    with _reader():
+        while portion := list(islice(left, _VALUES_AT_ONCE)):
+            sys.stdout.write(separator + printable_json(msgspec.json.encode(portion).decode())[1:-1])
+            separator = ","
+        sys.stdout.write("[]\n" if separator == "[" else "]\n")
 
 
 @contextmanager

@@ -80,7 +80,7 @@ class ConnectionSettings:
     retry_backoff_s: float = 0.1
     """The wait before the first retry. It doubles with each, up to the maximum, and varies by 20 %."""
     retry_backoff_max_s: float = 1
-    max_response_bytes: int = 100 << 20
+    max_response_bytes: int = 300 << 20
     ssl: ssl.SSLContext | None = None
     """TLS, if there is a context; it has the certificates."""
     sasl: Sasl | OAuthBearer | None = None

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import islice, zip_longest
+from operator import attrgetter
+from sys import intern
 from typing import Any, Final, NamedTuple
+
+from msgspec import Struct
 
 from coordinator_server.client.admin.cluster import Cluster, check, error_of
 from coordinator_server.client.consumer.subscription import decode_assignment, decode_subscription
@@ -39,8 +44,7 @@ Partitions = dict[str, list[int]]
 """Partitions by topic, in order."""
 
 
-@dataclass(frozen=True)
-class Listed:
+class Listed(Struct, frozen=True, gc=False):
     """A group as ListGroups names it. ``type`` and ``state`` are empty if the server is too old to say."""
 
     group_id: str
@@ -94,12 +98,19 @@ class Description:
 async def list_groups(cluster: Cluster, states: Iterable[str] = (), types: Iterable[str] = ()) -> list[Listed]:
     """Return the groups of all servers, by id. Without states or types, those of all. Raises ClientError."""
     answers = await cluster.ask_all(ListGroupsRequest(list(states), list(types)), ListGroupsResponse)
-    listed = {}
+    listed = []
     for node_id, answer in answers.items():
         check("ListGroups", answer.error_code)
-        for each in answer.groups:
-            listed[each.group_id] = Listed(each.group_id, each.group_type.lower(), each.group_state, each.protocol_type, node_id)
-    return sorted(listed.values(), key=lambda each: each.group_id)
+        groups, answer.groups = answer.groups, []
+        groups.reverse()
+        # There may be a million. Each answer of a group is dropped when it has been read, and all share the names of states.
+        while groups:
+            each = groups.pop()
+            names = intern(each.group_type.lower()), intern(each.group_state), intern(each.protocol_type)
+            listed.append(Listed(each.group_id, *names, node_id))
+    listed.sort(key=attrgetter("group_id"))
+    # A group that moves meanwhile may be in two answers.
+    return [each for each, after in zip_longest(listed, islice(listed, 1, None)) if not after or after.group_id != each.group_id]
 
 
 async def describe_groups(cluster: Cluster, group_ids: Iterable[str]) -> dict[str, Description]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from coordinator_server.cli.answers import Answer, changes, print_answer
+from coordinator_server.cli.answers import Answer, Rows, changes, print_answer
 
 ROWS = [
     {"group": "a", "members": 2, "assignment": {"t": [0, 1]}, "is_internal": True, "lag": None},
@@ -42,6 +44,26 @@ def test_no_rows_are_said_on_stderr_only(form: str, out: str, capsys: pytest.Cap
     printed = capsys.readouterr()
     assert printed.out == out
     assert printed.err == ("coordinator-server: there are no groups\n" if form == "text" else "")
+
+
+@pytest.mark.parametrize("form", ["text", "json", "jsonl", "csv"])
+def test_many_rows_are_made_as_they_are_printed(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """They look as a list of them does."""
+    numbers = range(2_345)
+
+    def row(number: int) -> dict[str, object]:
+        return {"group": f"g{number}", "members": number or None}
+
+    rows = Rows(numbers, row)
+    assert (len(rows), rows[-1], list(rows[1:3])) == (2_345, row(2_344), [row(1), row(2)])
+    print_answer(form, Answer(rows))
+    printed = capsys.readouterr().out
+    print_answer(form, Answer([row(number) for number in numbers]))
+
+    assert capsys.readouterr().out == printed
+    assert printed.count("g") == 2_345 + {"text": 1, "csv": 1}.get(form, 2_345)
+    if form == "json":
+        assert json.loads(printed) == [row(number) for number in numbers]
 
 
 def test_changes_are_previewed_made_or_refused(capsys: pytest.CaptureFixture[str]) -> None:
