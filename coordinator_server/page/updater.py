@@ -26,6 +26,7 @@ from coordinator_server.page.summary import DELETED, UNREADABLE, Summary, Words,
 from coordinator_server.pipeline.errors import Busy, PipelineError
 from coordinator_server.pipeline.index.database import NoIndex
 from coordinator_server.pipeline.index.feed import DIRECTORY, index_of, update
+from coordinator_server.pipeline.index.reader import IndexedShard
 from coordinator_server.pipeline.index.snapshot import GroupVersion, Snapshot
 from coordinator_server.pipeline.index.tables.lags import last_sample_ms
 from coordinator_server.pipeline.input.data_dir import durable, is_served
@@ -62,6 +63,8 @@ class Updater:
         self._is_over = False
         self._known: dict[str, GroupVersion] = {}
         self._is_known = False
+        # How far shards were read when the summaries of all of their groups were written.
+        self._shards: dict[str, IndexedShard] = {}
         self.names: NamesOfTopics = NO_NAMES
         self.catalog_to = 0
         self.progress = InProgress(data_dir)
@@ -138,11 +141,14 @@ class Updater:
         return ""
 
     def _summarise(self, index: Snapshot, written: Summaries, problem: str) -> None:
+        shards = index.shards()
+        is_all = not self._is_known or any(_is_another(before, shards.get(name)) for name, before in self._shards.items())
         if not self._is_known:
             self._known, self._is_known = written.versions(), True
-        found = {group_id: each for shard in index.shards().values() for group_id, each in index.versions(shard).items()}
+        grown = [shard for name, shard in shards.items() if is_all or self._shards.get(name) != shard]
+        found = {group_id: each for shard in grown for group_id, each in index.versions(shard).items()}
         stale = [group_id for group_id, each in found.items() if self._known.get(group_id) != each]
-        removed = self._known.keys() - found.keys()
+        removed = self._known.keys() - found.keys() if is_all else set[str]()
         done = list(self._summaries(index, written, {each: found[each] for each in stale}))
         if done or removed:
             written.write(done, removed)
@@ -150,6 +156,7 @@ class Updater:
             self._known[each.group] = version
         for group_id in removed:
             del self._known[group_id]
+        self._shards = shards if len(done) == len(stale) else {}
         status = self.board.status
         changed = {*(each.group for each, _ in done), *written.write_progress(self.progress.rows()), *self._paced(index, written)}
         is_new = bool(changed or removed or stale) or problem != status.problem
@@ -203,6 +210,11 @@ class Updater:
         """The moment up to which the log was read; without a server, that of its last record."""
         status = self.board.status
         return status.as_of_ms if status.is_served else self._latest_ms
+
+
+def _is_another(before: IndexedShard, now: IndexedShard | None) -> bool:
+    """Return whether the index of a shard was made again: then it may lack groups that it had."""
+    return now is None or now.begins_at != before.begins_at or now.position.next_offset < before.position.next_offset
 
 
 class _Shown(Progress):

@@ -15,7 +15,7 @@ from coordinator_server.page.summary import Summary, Words, summary
 from coordinator_server.page.updater import Updater
 from coordinator_server.pipeline.index.database import open_to_write
 from coordinator_server.pipeline.index.feed import DIRECTORY
-from coordinator_server.pipeline.index.snapshot import SnapshotGroup
+from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup
 from tests.support.index import CLUSTER, SHARD, make_directory
 from tests.support.index import update as indexed
 from tests.support.page_log import Story, write_stories
@@ -55,6 +55,38 @@ def test_a_directory_without_a_server_is_read_once(tmp_path: Path, monkeypatch: 
     page.round()
 
     assert (page.board.status.version, page.board.status.problem) == (1, "")
+
+
+def test_a_round_without_records_looks_at_no_group(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There may be a million. While some wait to be summarised, it does."""
+    data, _ = write_stories(tmp_path, [Story("a").join("x"), Story("b").join("y")])
+    monkeypatch.setattr(updater, "WORK_S", 0.0)
+    page = new(data)
+    page.round()
+    page.round()
+    assert page.board.status.unread == 0
+    monkeypatch.setattr(Snapshot, "versions", lambda *_: pytest.fail("groups were looked at"))
+    page.round()
+
+    assert page.board.status.problem == ""
+
+
+def test_groups_of_a_shard_that_others_have_read_anew_are_removed(tmp_path: Path) -> None:
+    data, end = write_stories(tmp_path, [Story("a").join("x"), Story("b").join("y")])
+    indexed(data, end, 1 << 20)
+    page = new(data)
+    page._has_read = True  # the test keeps the index
+    page.round()
+    for file in (data / DIRECTORY).glob("index.sqlite*"):
+        file.unlink()
+    shutil.rmtree(data / SHARD)
+    (tmp_path / "other").mkdir()
+    _, end = write_stories(tmp_path / "other", [Story("b").join("y")])
+    shutil.move(tmp_path / "other" / "data" / SHARD, data / SHARD)
+    indexed(data, end, 1 << 20)
+    page.round()
+
+    assert (get(data, "a"), get(data, "b") is None) == (None, False)
 
 
 def grown(tmp_path: Path, story: Story, before: int) -> tuple[Path, Updater, int]:
