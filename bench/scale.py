@@ -171,7 +171,12 @@ class Scale:
         return f"{self._ask('status') / 1e3:.0f} kB"
 
     def groups(self) -> str:
-        return f"{self._ask('groups') / 1e6:.1f} MB"
+        """A page after the other."""
+        size, left = 0, None
+        while left != []:
+            answer = ask_line(self._server.data_dir, {"op": "groups"} | ({"shards": left} if left else {}), WITHIN_S)
+            size, left = size + len(answer), json.loads(answer)["left"]
+        return f"{size / 1e6:.1f} MB"
 
     def digest(self) -> str:
         return f"{self._ask('digest') / 1e3:.0f} kB"

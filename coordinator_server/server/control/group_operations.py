@@ -4,9 +4,9 @@
  "offsets": [{"topic": "t", "partition": 0, "offset": 5}], "as_of": "…"}}
 {"ok": true, "restored": {"written": 1, "deleted": 0}}
 
-{"op": "groups", "shards": ["__consumer_offsets-7"]}, or without shards: all, which is one line of 110 bytes for each group
+{"op": "groups", "shards": ["__consumer_offsets-7"]}, or without shards: those of all
 {"ok": true, "groups": [{"group_id": "readers", "type": "classic", "state": "Empty", "protocol_type": "", "generation": 0,
- "members": 0}]}
+ "members": 0}], "left": ["__consumer_offsets-8", …]}: a page has the groups of whole shards; ask for those that are left
 
 {"op": "holdups", "shards": ["__consumer_offsets-7"], "groups": ["readers"]}, or without groups and shards: of all
 {"ok": true, "holdups": [{"group_id": "readers", "what": "has not joined again", "member_id": "…", "out_in_ms": 41000, …}],
@@ -36,6 +36,8 @@ from coordinator_server.server.hosting.node import Node
 from coordinator_server.server.local_operation import Refusal
 
 GROUPS_PER_STEP: Final = 200
+GROUPS_PER_PAGE: Final = 20_000
+"""About two megabytes of an answer, and twenty of a loop's memory while it is made."""
 RESTORE: Final = WriteOperation("restore-offsets", GroupShard.restore_offsets)
 
 
@@ -54,13 +56,19 @@ async def answer_restore(node: Node, request: Mapping[str, Any]) -> Mapping[str,
 
 
 async def answer_groups(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return every group of this loop, or of some shards. The loop serves others after each portion. Raises Refusal."""
+    """Return the groups of this loop, or of some shards, and the shards for which there was no room.
+
+    The loop serves others after each portion. Raises Refusal.
+    """
     hosted = {str(each.shard): each.shard.partition for each in node.groups.progress}
-    wanted = request.get("shards") or list(hosted)
+    wanted: list[str] = request.get("shards") or list(hosted)
     if unknown := [name for name in wanted if name not in hosted]:
         raise Refusal(f"no shard {unknown[0]} here; there are: {', '.join(hosted)}")
     found: list[Mapping[str, Any]] = []
-    for partition in [hosted[name] for name in wanted]:
+    for answered, name in enumerate(wanted):
+        partition = hosted[name]
+        if found and len(found) + node.groups.read(partition, GroupShard.group_count) > GROUPS_PER_PAGE:
+            return {"groups": found, "left": wanted[answered:]}
         candidates = node.groups.read(partition, GroupShard.candidates)
         while portion := list(islice(candidates, GROUPS_PER_STEP)):
             for listed in node.groups.read(partition, GroupShard.list_groups, EVERY_GROUP, portion):
@@ -76,7 +84,7 @@ async def answer_groups(node: Node, request: Mapping[str, Any]) -> Mapping[str, 
                     }
                 )
             await asyncio.sleep(0)
-    return {"groups": found}
+    return {"groups": found, "left": []}
 
 
 async def answer_holdups(node: Node, request: Mapping[str, Any]) -> Mapping[str, Any]:

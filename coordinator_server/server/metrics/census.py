@@ -78,13 +78,13 @@ class Census:
         began = self._clock.now_ms()
         try:
             counts = Counts(Counter(), Counter(), Counter(), {})
+            # A heap of the oldest ones, by their negative time: the newest of them is first.
             commits: list[tuple[int, str]] = []
             for partition in _loaded(self._groups):
                 await self._count_groups(partition, counts, commits)
             for partition in _loaded(self._transactions):
                 await self._count_transactions(partition, counts)
-            most = self._config.metrics_commit_age_groups_max
-            counts.oldest_commits = {group_id: at_ms for at_ms, group_id in heapq.nsmallest(most, commits)}
+            counts.oldest_commits = {group_id: -at_ms for at_ms, group_id in sorted(commits, reverse=True)}
             self._counts = counts
         except CoordinatorError:
             pass  # A shard was unloaded meanwhile: the last count stays.
@@ -95,17 +95,19 @@ class Census:
         self._task = None
 
     async def _count_groups(self, partition: int, counts: Counts, commits: list[tuple[int, str]]) -> None:
-        groups, wants_commits = self._groups, self._config.metrics_commit_age_groups_max > 0
+        groups, most = self._groups, self._config.metrics_commit_age_groups_max
         candidates = groups.read(partition, GroupShard.candidates)
         while portion := list(islice(candidates, PER_STEP)):
             for listed in groups.read(partition, GroupShard.list_groups, EVERY_GROUP, portion):
                 counts.groups[listed.group_type, listed.group_state] += 1
                 _, members = groups.read(partition, GroupShard.generation, listed.group_id)
                 counts.members[listed.group_type] += members
-                if members and wants_commits:
+                if members and most:
                     newest_ms = groups.read(partition, GroupShard.newest_commit, listed.group_id)
                     if newest_ms is not None:
-                        commits.append((newest_ms, listed.group_id))
+                        heapq.heappush(commits, (-newest_ms, listed.group_id))
+                        if len(commits) > most:
+                            heapq.heappop(commits)
             await asyncio.sleep(0)
 
     async def _count_transactions(self, partition: int, counts: Counts) -> None:

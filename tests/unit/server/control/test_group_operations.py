@@ -1,4 +1,4 @@
-"""What groups wait for, as tools of the machine ask for it."""
+"""Groups, and what they wait for, as tools of the machine ask for it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.shards import ShardId
-from coordinator_server.server.control.group_operations import GROUPS_PER_STEP, answer_holdups
+from coordinator_server.server.control.group_operations import GROUPS_PER_STEP, answer_groups, answer_holdups
 from coordinator_server.server.local_operation import Refusal
+from protocol.messages.list_groups import ListedGroup
 
 pytestmark = pytest.mark.interpreted
 
@@ -37,6 +38,12 @@ class Groups:
                 return [f"waits: {each}" for each in arguments[0]]
             case "has_group":
                 return not arguments[0].endswith("?")
+            case "group_count":
+                return sum(self.partition_of(each) == partition for each in self.ids)
+            case "list_groups":
+                return [ListedGroup(each, "", "Empty", "classic") for each in arguments[1]]
+            case "generation":
+                return 0, 0
 
 
 async def test_all_groups_of_the_loop_are_looked_at_in_portions() -> None:
@@ -46,6 +53,19 @@ async def test_all_groups_of_the_loop_are_looked_at_in_portions() -> None:
 
     assert [len(portion) for portion in node.portions] == [GROUPS_PER_STEP, 1, 1]
     assert (len(answer["holdups"]), answer["unknown"]) == (GROUPS_PER_STEP + 2, [])
+
+
+async def test_a_page_has_the_groups_of_whole_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One shard may be more than a page. What is left is asked for by the names of the shards."""
+    monkeypatch.setattr("coordinator_server.server.control.group_operations.GROUPS_PER_PAGE", 2)
+    node: Any = Groups("2 a", "2 b", "2 c", "0 a", "0 b")
+
+    first = await answer_groups(node, {})
+    second = await answer_groups(node, {"shards": first["left"]})
+
+    assert [[each["group_id"] for each in page["groups"]] for page in (first, second)] == [["2 a", "2 b", "2 c"], ["0 a", "0 b"]]
+    assert (first["left"], second["left"]) == ([str(ShardId(GROUPS.topic, 0))], [])
+    assert (await answer_groups(Groups("2 a", "0 a"), {}))["left"] == []  # type: ignore[arg-type]
 
 
 async def test_named_groups_are_those_of_the_loop_and_the_unknown_are_named() -> None:

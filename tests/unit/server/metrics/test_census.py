@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from coordinator_server.config import LiveConfig
+from coordinator_server.group.shard import GroupShard
 from coordinator_server.server.metrics.census import AT_LEAST_MS, TIMES_ITS_DURATION, Census
 from tests.support.group_runtime import GroupRuntime
 
@@ -66,6 +67,19 @@ async def test_the_last_count_is_given_until_the_next_one_is_due(groups: GroupRu
     await counting._task
 
     assert (await counting.counts()).groups == {("classic", "Empty"): 451}
+
+
+async def test_the_oldest_commits_are_found(groups: GroupRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all groups with members, and no more are kept than are shown."""
+    monkeypatch.setattr(GroupShard, "generation", lambda *_: (1, 1))
+    monkeypatch.setattr(GroupShard, "newest_commit", lambda _, __, group_id: int(group_id.removeprefix("g-")) * 7 % 450)
+    counting = Census(LiveConfig(metrics_commit_age_groups_max=3), groups.runtime, cast(Any, NoTransactions()), groups.clock)
+
+    counts = await counting.counts()
+
+    assert counts.members == {"classic": 450}
+    assert sorted(counts.oldest_commits.values()) == [0, 1, 2]
+    assert all(int(group_id.removeprefix("g-")) * 7 % 450 == at_ms for group_id, at_ms in counts.oldest_commits.items())
 
 
 async def test_a_count_that_takes_long_is_repeated_later(groups: GroupRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
