@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Protocol
 
 from coordinator_server.catalog.topics import Topic
@@ -18,12 +19,21 @@ class TopicsById(Protocol):
     def is_current(self) -> bool:
         """Whether a topic that is not known here does not exist."""
 
+    def has_all_of_now(self) -> Callable[[], bool]:
+        """Return what says whether every topic that exists now is known here by then, unless it is deleted.
+
+        ``is_current`` is about what was answered: another node may use a topic before that.
+        """
+
     def topic_by_id(self, topic_id: bytes, /) -> Topic | None:
         """Return the topic of this id, or None. Raises CoordinatorError while the catalog loads."""
 
 
 class _NoTopics:
     is_current = False
+
+    def has_all_of_now(self) -> Callable[[], bool]:
+        return lambda: False
 
     def topic_by_id(self, _topic_id: bytes, /) -> None:
         return None

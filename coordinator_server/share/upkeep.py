@@ -38,21 +38,31 @@ class DeletedTopics:
         self._context = context
         # The topics that this pass has found. A deletion starts the pass anew.
         self._found: set[bytes] = set()
-        # Whether a topic was not found while the topics were not current.
+        # Whether a topic was not found while topics may have been missing.
         self._is_unsure = False
         self._pass = Pass(context.partitions, timer, TOPIC_DELETED, self._visit, self._done, because(Reason(TOPIC_DELETED)))
-        # A loop that has just started may know topics that exist no longer: it has not read the whole catalog.
-        self._pass.may_begin = lambda: context.topics.is_current
+        # Whether this loop has by now what existed at the load: a former owner of the shard may have known more topics.
+        self._has_all = context.topics.has_all_of_now()
+        self._pass.may_begin = lambda: self._knows
         self._pass.may_skip = self._all_exist
 
     def start(self, delay_ms: int) -> None:
-        """Look for states of topics that do not exist, after a while and a delay."""
+        """Look for states of topics that do not exist, after a while and a delay. Called when the shard is loaded."""
+        self._has_all = self._context.topics.has_all_of_now()
         self._pass.begin_later(RECONCILE_AFTER_MS + delay_ms)
 
     def begin(self) -> CoordinatorResult[None]:
         """Look for them now. A pass in progress starts anew."""
         self._found.clear()
         return self._pass.begin()
+
+    @property
+    def _knows(self) -> bool:
+        """Whether a topic that is not found has been deleted.
+
+        A loop that has just started may know topics that exist no longer, and lack those of states that others have written.
+        """
+        return self._context.topics.is_current and self._has_all()
 
     def _all_exist(self, names: Sequence[bytes]) -> bool:
         """Return whether the topics of these share partitions exist."""
@@ -72,7 +82,7 @@ class DeletedTopics:
             return None
         if name not in self._context.partitions:
             return None
-        if not topics.is_current:
+        if not self._knows:
             self._is_unsure = True
             return None
         return CoordinatorRecord(snapshot_key(key_of(name)), None)

@@ -32,8 +32,11 @@ class Topics:
     """One topic with three partitions, unless a test says otherwise."""
 
     def __init__(self) -> None:
-        self.is_current = True
+        self.is_current = self.has_all = True
         self.counts = {TOPIC_ID: 3}
+
+    def has_all_of_now(self) -> Callable[[], bool]:
+        return lambda: self.has_all
 
     def topic_by_id(self, topic_id: bytes, /) -> Topic | None:
         count = self.counts.get(topic_id)

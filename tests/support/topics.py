@@ -12,13 +12,16 @@ class FakeTopics:
 
     def __init__(self) -> None:
         self.tell: Callable[[Collection[str]], None] = lambda _names: None
-        self.is_current = True
+        self.is_current = self.has_all = True
         self.version = 0
         self.version_of_newest = 0
         # Topics that exist, and that this loop has not learned of.
         self.unknown: set[str] = set()
         self._by_name: dict[str, Topic] = {}
         self._ids = 0
+
+    def has_all_of_now(self) -> Callable[[], bool]:
+        return lambda: self.has_all
 
     def topic(self, name: str, /) -> Topic | None:
         return None if name in self.unknown else self._by_name.get(name)

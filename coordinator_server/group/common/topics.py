@@ -6,7 +6,7 @@ to get. Shards are notified which topics have changed (``GroupType.topics_change
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
 from coordinator_server.catalog.topics import Topic
@@ -27,6 +27,12 @@ class TopicImage(Protocol):
     def is_current(self) -> bool:
         """Whether a topic that is not known here does not exist. It may also be unknown while this loop cannot learn of it."""
 
+    def has_all_of_now(self) -> Callable[[], bool]:
+        """Return what says whether every topic that exists now is known here by then, unless it is deleted.
+
+        ``is_current`` is about what was answered: another node may use a topic before that.
+        """
+
     def topic(self, name: str, /) -> Topic | None:
         """Return the topic of this name, or None."""
 
@@ -46,6 +52,9 @@ def is_among(image: TopicImage, names: Collection[str], topic_id: bytes) -> bool
 class _NoTopics:
     version = version_of_newest = 0
     is_current = False
+
+    def has_all_of_now(self) -> Callable[[], bool]:
+        return lambda: False
 
     def topic(self, _name: str, /) -> None:
         return None

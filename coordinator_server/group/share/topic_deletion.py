@@ -35,11 +35,14 @@ class DeletedTopics:
     def __init__(self, share: ShareContext) -> None:
         self._share = share
         self._left: Iterator[str] = iter(())
-        # Whether a topic was not found while the topics were not current.
+        # Whether this loop has by now what existed at the load: a former owner of the shard may have known more topics.
+        self._has_all = share.topics.has_all_of_now()
+        # Whether a topic was not found while topics may have been missing.
         self._is_unsure = False
 
     def start(self) -> None:
-        """Check after a while which topics do not exist any more."""
+        """Check after a while which topics do not exist any more. Called when the shard is loaded."""
+        self._has_all = self._share.topics.has_all_of_now()
         self._begin_after(RECONCILE_AFTER_MS)
 
     def begin(self) -> None:
@@ -50,9 +53,16 @@ class DeletedTopics:
         if self._share.groups.by_id:
             self._share.timer.schedule(_KEY, delay_ms, self._begin, RETRY_MS)
 
+    @property
+    def _knows(self) -> bool:
+        """Whether a topic that is not found has been deleted.
+
+        A loop that has just started may know topics that exist no longer, and lack those of groups that others have had.
+        """
+        return self._share.topics.is_current and self._has_all()
+
     def _begin(self) -> CoordinatorResult[Any]:
-        if not self._share.topics.is_current:
-            # A loop that has just started may know topics that exist no longer: it has not read the whole catalog.
+        if not self._knows:
             self._begin_after(RETRY_MS)
             return CoordinatorResult(None)
         self._left, self._is_unsure = iter(list(self._share.groups.by_id)), False
@@ -92,7 +102,7 @@ class DeletedTopics:
         image, known = self._share.topics, group.state_topics.value
         topic_ids = {*known.initializing, *known.initialized, *known.deleting}
         gone = {topic_id for topic_id in topic_ids if image.topic_by_id(topic_id) is None}
-        if gone and not image.is_current:
+        if gone and not self._knows:
             self._is_unsure = True
             return None
         if not gone:

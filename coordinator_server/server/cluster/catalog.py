@@ -71,6 +71,9 @@ class Catalog(Protocol):
     def is_current(self) -> bool:
         """Whether this loop has every answered change: a topic unknown here does not exist."""
 
+    def has_all_of_now(self) -> Callable[[], bool]:
+        """Return what says whether this loop has by then every change that is durable now, answered or not."""
+
     @property
     def version(self) -> int:
         """The number of records of the catalog's log that the answers here contain."""
@@ -132,6 +135,10 @@ class OwnCatalog:
     def is_current(self) -> bool:
         """Always true, because changes are made here."""
         return True
+
+    def has_all_of_now(self) -> Callable[[], bool]:
+        """Return what is always true."""
+        return lambda: True
 
     @property
     def version(self) -> int:

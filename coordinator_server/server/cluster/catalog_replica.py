@@ -21,7 +21,7 @@ from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.machine.shard import Reply, RequestContext
 from coordinator_server.machine.timeline import LATEST
-from coordinator_server.runtime.lease import Gate
+from coordinator_server.runtime.lease import NEVER, Gate
 from coordinator_server.runtime.loader import replay_batch
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.cluster.catalog import NO_NOTICES, CallLater, Notices
@@ -104,6 +104,8 @@ class CatalogReplica:
         # The image being received, between StartOver and Attached; it will replace the known image.
         self._incoming: _Image | None = None
         self._current_from: int | None = None
+        # When that was sent to which the owner has answered last, on CLOCK_BOOTTIME.
+        self._asked_ms = 0
         self._has_begun = False
         self._asked: dict[int, _Asked] = {}
         self._last_id = 0
@@ -123,6 +125,15 @@ class CatalogReplica:
         What shards do unasked looks at this, too: the gate keeps only answers back when the lease is over.
         """
         return self._has_caught_up and self._boot_ms() < self._lease.ends_ms
+
+    def has_all_of_now(self) -> Callable[[], bool]:
+        """Return what says whether this loop has by then every change that is durable now, answered or not.
+
+        The owner sends what is durable before it answers a renewal. Without leases the loops are on one machine, and wait for
+        each other's sockets only.
+        """
+        now_ms = self._boot_ms()
+        return lambda: self._asked_ms > now_ms or self._lease.ends_ms == NEVER
 
     @property
     def _has_caught_up(self) -> bool:
@@ -214,6 +225,7 @@ class CatalogReplica:
         """Answer clients for so long, and renew it in time while this link lasts."""
         if not grant.lease_ms:
             return
+        self._asked_ms = max(self._asked_ms, grant.sent_ms)
         self._lease.renew(grant.sent_ms, grant.lease_ms)
         link = self._send
         self._call_later(grant.lease_ms / RENEWALS / 1000, lambda: self._renew(link))

@@ -155,6 +155,11 @@ class RoledCatalog:
         """Whether this node has every answered change: a topic unknown here does not exist."""
         return self._now.is_current
 
+    def has_all_of_now(self) -> Callable[[], bool]:
+        """Return what says whether this node has by then every change that is durable now. Whoever leads has."""
+        has_all = self._now.has_all_of_now()
+        return lambda: self.is_leading or has_all()
+
     @property
     def version(self) -> int:
         """The number of records of the catalog's log that the answers here contain."""

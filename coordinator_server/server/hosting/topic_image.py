@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from coordinator_server.catalog.alter_configs import Own, ResourceType
@@ -46,6 +46,10 @@ class LoopTopics:
     def is_current(self) -> bool:
         """Whether a topic that is not known here does not exist."""
         return self._catalog.is_current
+
+    def has_all_of_now(self) -> Callable[[], bool]:
+        """Return what says whether every topic that exists now is known here by then, unless it is deleted."""
+        return self._catalog.has_all_of_now()
 
     def check_current(self) -> None:
         """Raise CoordinatorError if this loop's catalog may be stale. Call it before answering that something does not exist."""

@@ -391,18 +391,19 @@ def test_a_deleted_topic_leaves_its_groups(world: ShareWorld) -> None:
     assert [[topic.name for topic in group.state_topics.value.initialized.values()] for group in groups.values()] == [["u"]] * 3
 
 
-@pytest.mark.parametrize("is_current", [True, False])
-def test_a_topic_that_was_deleted_before_a_load_leaves_them_after_it(world: ShareWorld, is_current: bool) -> None:
-    """Not before it is certain that the topic does not exist."""
+@pytest.mark.parametrize("lacks", [None, "is_current", "has_all"])
+def test_a_topic_that_was_deleted_before_a_load_leaves_them_after_it(world: ShareWorld, lacks: str | None) -> None:
+    """Not before it is certain that the topic does not exist: a former owner may have known of one that comes late here."""
     world.alter(t={0: 5}, u={0: 1})
     world.work()
-    world.log.topics.is_current = is_current
+    if lacks is not None:
+        setattr(world.log.topics, lacks, False)
     world.log.topics.delete("t")
     world.log.restart()
     world.log.advance(1_000)
-    assert world.state_topics()["initialized"] == {"u": [0]} | ({} if is_current else {"t": [0]})
+    assert world.state_topics()["initialized"] == {"u": [0]} | ({} if lacks is None else {"t": [0]})
 
-    world.log.topics.is_current = True
+    world.log.topics.is_current = world.log.topics.has_all = True
     world.log.advance(2_000)
     assert world.state_topics()["initialized"] == {"u": [0]}
 

@@ -121,6 +121,29 @@ def test_a_lease_is_renewed_in_time() -> None:
     assert not loops.gates[1].is_open()
 
 
+def test_a_follower_has_what_is_durable_when_it_was_answered_after_that() -> None:
+    """Another node may use a topic whose creation is not answered yet, and that this one will hear of within its lease."""
+    loops = leased()
+    loops.attach(1)
+    loops.pass_time(1)
+    loops.create(0, "orders")
+    has_all = loops.followers[1].has_all_of_now()
+    assert (loops.followers[1].is_current, has_all(), loops.owner.has_all_of_now()()) == (True, False, True)
+
+    for _ in range(4):
+        loops.pass_time(1)
+        loops.deliver()
+
+    assert has_all()
+    assert loops.followers[1].read(CatalogShard.topic, "orders") is not None
+
+
+def test_without_leases_what_is_durable_is_here(loops: Loops) -> None:
+    loops.attach(1)
+
+    assert loops.followers[1].has_all_of_now()()
+
+
 def test_a_follower_that_is_not_attached_gets_no_lease() -> None:
     """The owner has given it up, and its request comes late."""
     loops = leased()
