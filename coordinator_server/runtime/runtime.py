@@ -3,7 +3,7 @@
 The steps of a write operation, all on one loop and without a task, future or timer:
 
 1. ``write`` finds the ACTIVE shard and calls the operation. If the shard is not ACTIVE it refuses the request: with
-   COORDINATOR_LOAD_IN_PROGRESS while LOADING, otherwise with NOT_COORDINATOR.
+   COORDINATOR_LOAD_IN_PROGRESS while LOADING (a client of a node waits first, arrivals.py), otherwise with NOT_COORDINATOR.
 2. The runtime replays the result's records into the shard and adds them to the shard's open batch. The response waits for
    their end offset.
 3. At the end of the turn the Flusher submits the batches of all shards together.
@@ -35,6 +35,7 @@ from coordinator_server.machine.shard import (
     Reply,
     RequestContext,
 )
+from coordinator_server.runtime.arrivals import NO_ARRIVALS
 from coordinator_server.runtime.clock_alarm import ClockAlarm
 from coordinator_server.runtime.context import Progress, ShardContext, ShardState
 from coordinator_server.runtime.deferred import DeferredEvent
@@ -92,7 +93,7 @@ class CoordinatorRuntime(Generic[S]):
         has_deadlines: bool = True,
     ) -> None:
         self.topic = topic
-        self._has_deadlines = has_deadlines
+        self._has_deadlines, self._arrivals = has_deadlines, services.arrivals if has_deadlines else NO_ARRIVALS
         self._producer_watch = ProducerWatch(producer_times, services.clock.wall_ms)
         self._serde = serde
         self._build = build
@@ -122,7 +123,8 @@ class CoordinatorRuntime(Generic[S]):
         """
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:
-            reply.fail(shard.refusal() if shard is not None else ErrorCode.NOT_COORDINATOR)
+            again = None if claim is not None else partial(self.write, partition, operation, context, request, reply)
+            self._arrivals.receive(shard, context, again, reply)
             return None
         try:
             result = operation.call(shard.shard, context, request, reply)
@@ -346,8 +348,9 @@ class CoordinatorRuntime(Generic[S]):
         when_loaded: Callable[[ErrorCode], None] | None = None,
         *,
         ours_since: int | None = None,
+        when_here: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
-        """Become the owner of a partition at ``epoch``, and queue the load of its log.
+        """Become the owner of a partition at ``epoch``, and queue the load of its log; if it is not here yet, ``when_here`` does.
 
         The call is ignored if ``epoch`` is not newer than the known one. Otherwise the shard is unloaded, if it is known, and
         loaded again: another owner may have written to its log. ``ours_since`` is the store's word that from that epoch on
@@ -376,11 +379,10 @@ class CoordinatorRuntime(Generic[S]):
         shard.on_fenced = partial(self._fenced, shard)
         shard.when_behind = partial(self._clock_alarm.behind, shard.id)
         self._contexts[partition] = shard
-        shard.when_loaded = waiting
-        shard.state = ShardState.LOADING
+        shard.when_loaded, shard.state = waiting, ShardState.LOADING
         loader = ShardLoader(services.store, shard)
         # A previous context of this partition may have a submit in progress. Its outcome must be known before the log is read.
-        services.flusher.after_submit(lambda: services.loads.add(partial(self._load_step, shard, loader)))
+        (when_here or services.flusher.after_submit)(lambda: services.loads.add(partial(self._load_step, shard, loader)))
 
     def after_loads(self, call: Callable[[], None]) -> None:
         """Call ``call`` when every load that was queued is over: now, if none is; or when the last of their shards is unloaded."""

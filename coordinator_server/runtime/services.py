@@ -12,6 +12,7 @@ from coordinator_server.machine.outbox import Outbox
 from coordinator_server.machine.provenance import SHARD_ORIGIN, TASK_ORIGIN, Origin
 from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorShard, CoordinatorTimer
 from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.runtime.arrivals import NO_ARRIVALS, Arrivals
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.executor import ExecutorQueue, ShardExecutor
 from coordinator_server.runtime.flush import Flusher
@@ -37,7 +38,10 @@ class BuildShard(Protocol[S_co]):
 
 
 class LoopServices(NamedTuple):
-    """The services that a loop shares between its runtimes. Without both queues its shards have no outbox and no executor."""
+    """The services that a loop shares between its runtimes. Without both queues its shards have no outbox and no executor.
+
+    ``arrivals`` says which requests wait for loads: none by default.
+    """
 
     store: LoadingLog
     flusher: Flusher
@@ -48,6 +52,7 @@ class LoopServices(NamedTuple):
     has_provenance: bool
     outbox: OutboxQueue | None = None
     executor: ExecutorQueue | None = None
+    arrivals: Arrivals = NO_ARRIVALS
 
 
 class _None:

@@ -20,6 +20,7 @@ from coordinator_server.log.members import Shared
 from coordinator_server.log.store import LogStore
 from coordinator_server.machine.provenance import SHARD_ORIGIN
 from coordinator_server.machine.shard import RequestContext
+from coordinator_server.runtime.arrivals import WaitingArrivals
 from coordinator_server.runtime.deadlines import Deadlines
 from coordinator_server.runtime.executor import ExecutorQueue
 from coordinator_server.runtime.flush import Flusher
@@ -192,7 +193,10 @@ def _lay_foundation(site: Site, store: LogStore, courier: Courier, gate: Gate) -
     services = LoopServices(store, flusher, timers, clock, loads, config.log.log_provenance, outbox, executor)
     base = Foundation(loop, config, site.data_dir, store, services, gate, environment.new_uuid, environment.worker)
     Deadlines(flusher, base.timers(), config.log.offsets_commit_timeout_ms)
-    return base
+    if site.shared is None:
+        return base
+    arrivals = WaitingArrivals(gate, clock, base.timers(), config.log.offsets_commit_timeout_ms)
+    return base._replace(services=services._replace(arrivals=arrivals))
 
 
 def _catalog_materials(base: Foundation, nodes: Nodes, wire: Wire, changes: TopicChanges) -> Materials:

@@ -177,6 +177,8 @@ class Daemon:
         if self.rooms.control.socket is not None:
             await self.rooms.control.socket.start()
         await self.rooms.wire.listen()
+        if self.rooms.shards is not None:
+            self.rooms.shards.serve()
 
     def reload(self, changed: Config) -> None:
         """Use a configuration that the running one may change to, and read the certificates again."""

@@ -21,9 +21,11 @@ from coordinator_server.machine.shard import (
     TransactionResult,
 )
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
+from coordinator_server.runtime.arrivals import WaitingArrivals
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.deadlines import Deadlines
 from coordinator_server.runtime.flush import Flusher
+from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.producers import Claim, EndOfTransaction
 from coordinator_server.runtime.runtime import CoordinatorRuntime, WriteOperation
@@ -258,6 +260,7 @@ class ToyRuntime:
         store: MemoryStore | None = None,
         serde: RecordSerde | None = None,
         deadline_ms: int = 0,
+        arrivals_ms: int = 0,
     ) -> None:
         self.store = store or MemoryStore()
         self.clock = ManualClock()
@@ -269,7 +272,11 @@ class ToyRuntime:
         if deadline_ms:
             Deadlines(self.flusher, ShardTimers(self.timers, self.clock, _fire), deadline_ms)
         loads = LoadQueue(self._soon.append, BusyClock())
+        self.gate = Gate(self.clock.boot_ms)
         services = LoopServices(self.store, self.flusher, self.timers, self.clock, loads, has_provenance=True)
+        if arrivals_ms:
+            timers = ShardTimers(self.timers, self.clock, _fire)
+            services = services._replace(arrivals=WaitingArrivals(self.gate, self.clock, timers, arrivals_ms))
         self.runtime: CoordinatorRuntime[ToyShard] = CoordinatorRuntime(
             TOPIC, serde or ToySerde(), self._build, services, max_batch_bytes=max_batch_bytes, append_linger_ms=append_linger_ms
         )

@@ -7,7 +7,7 @@ and no directory here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import structlog
@@ -59,7 +59,7 @@ class Hosted:
                     loads[partition] = self._load(shard)
         return list(loads.values())
 
-    def _load(self, shard: ShardId) -> asyncio.Future[ErrorCode]:
+    def _load(self, shard: ShardId, when_here: Callable[[Callable[[], None]], None] | None = None) -> asyncio.Future[ErrorCode]:
         outcome: asyncio.Future[ErrorCode] = self._loop.create_future()
 
         def loaded(error: ErrorCode) -> None:
@@ -67,7 +67,8 @@ class Hosted:
             if not outcome.done():
                 outcome.set_result(error)
 
-        self.runtimes[shard.topic].load(shard.partition, self._nodes.view.owner_of(shard).epoch, loaded)
+        epoch = self._nodes.view.owner_of(shard).epoch
+        self.runtimes[shard.topic].load(shard.partition, epoch, loaded, when_here=when_here)
         return outcome
 
     # A shard that moves (moves.py).
@@ -80,12 +81,19 @@ class Hosted:
             loading.set_result(HAS_LEFT)
         self.runtimes[shard.topic].unload(shard.partition)
 
-    def enter(self, shard: ShardId) -> asyncio.Future[ErrorCode] | None:
-        """Load a shard that this loop owns now, or still. Return the outcome; None if its kind is not in use."""
-        self._left.discard(shard)
+    def enter(
+        self, shard: ShardId, when_here: Callable[[Callable[[], None]], None] | None = None
+    ) -> asyncio.Future[ErrorCode] | None:
+        """Load a shard that this loop owns now, or still. Return the outcome; None if its kind is not in use.
+
+        If its log is not here yet, ``when_here`` calls back when it is. A kind that is not in use may load nothing before that.
+        """
         if not self.is_used(shard.topic):
+            if when_here is None:
+                self._left.discard(shard)
             return None
-        load = self._loads[shard.topic][shard.partition] = self._load(shard)
+        self._left.discard(shard)
+        load = self._loads[shard.topic][shard.partition] = self._load(shard, when_here)
         return load
 
     def has_left(self, shard: ShardId) -> bool:

@@ -1,8 +1,9 @@
 """This node among those that share a store: a process of it joins, owns shards, and gives them to others when it leaves.
 
-    own       the view says that it is ours ─ the log is read from the store ─ the shard loads ─ the catalog's owner leads
+    own       the view says that it is ours ─ the shard is LOADING ─ the log is read from the store ─ the catalog's owner leads
     disown    the view says that nobody owns it ─ the catalog's owner follows ─ unload ─ nothing is under way ─ given away
     offer     the next owner reads it before that, and clients learn who it is (cluster/handover.py)
+    offered   read, and taken when this node accepts connections of clients: until then they would be refused
     changed   the view of all nodes: who owns the other shards, which nodes have ended, who is the controller
     asked     whether the process of another node is gone (cluster/presence.py)
 
@@ -85,6 +86,10 @@ class NodeShards:
         self._membership: Membership | None = None
         self._here: ViewNode
         self._has_joined = asyncio.Event()
+        # What begins the loads of shards whose log is being read.
+        self._begins: dict[ShardId, Callable[[], None]] = {}
+        # What waits until clients are served.
+        self._before_serving: list[Callable[[], None]] | None = []
         self._seen: Callable[[], None] = lambda: None
         self._timers: dict[str, asyncio.TimerHandle] = {}
         # The catalog's changes of roles, which take several turns.
@@ -153,6 +158,12 @@ class NodeShards:
             return f"its part of the shards: it has {len(membership.owned) - len(self._coming)}, and loads {len(self._coming)}"
         return None
 
+    def serve(self) -> None:
+        """Take what other nodes give, from now on: clients reach this node."""
+        waiting, self._before_serving = self._before_serving or (), None
+        for call in waiting:
+            call()
+
     async def leave(self) -> None:
         """Give all shards to others, and leave. Return when others own them, if there are others, or after HANDED_OVER_S."""
         if self._membership is None:
@@ -209,8 +220,8 @@ class NodeShards:
         self.counts["in"] += 1
         self._coming.add(shard)
         self._nodes.give(shard, Owner(self._nodes.id, epoch))
-        # Until its log is here.
         self._hosted.leave(shard)
+        self._enter(shard, epoch)
         self._acquire(shard, epoch)
 
     def disown(self, shard: ShardId, unloaded: Callable[[], None], /) -> None:
@@ -263,9 +274,16 @@ class NodeShards:
     # Receiver: what other nodes give away.
 
     def offered(self, shards: Sequence[Ownership], done: Callable[[bool], None], /) -> None:
-        """Read shards that this node is about to get."""
+        """Read shards that this node is about to get. They are taken when it serves clients."""
+
+        def prepared() -> None:
+            if self._before_serving is None:
+                done(self.membership.accepts)
+            else:
+                self._before_serving.append(prepared)
+
         if self.membership.accepts:
-            self._sharing.shared.prepare([shard for shard, _ in shards], lambda: done(self.membership.accepts))
+            self._sharing.shared.prepare([shard for shard, _ in shards], prepared)
         else:
             done(False)
 
@@ -292,12 +310,19 @@ class NodeShards:
             return
         if error is not None:
             self._failed(shard, epoch, str(error))
-            return
-        load = self._hosted.enter(shard)
-        if load is not None:
+        elif (begin := self._begins.pop(shard, None)) is not None:
+            self._after_submit(begin)
+        elif (load := self._hosted.enter(shard)) is not None:
+            # Its kind was not in use when the shard came.
             load.add_done_callback(partial(self._loaded, shard, epoch))
         else:
             self._arrived(shard)
+
+    def _enter(self, shard: ShardId, epoch: int) -> None:
+        """Let requests for a shard wait that is about to be read."""
+        load = self._hosted.enter(shard, partial(self._begins.__setitem__, shard))
+        if load is not None:
+            load.add_done_callback(partial(self._loaded, shard, epoch))
 
     def _loaded(self, shard: ShardId, epoch: int, load: asyncio.Future[ErrorCode]) -> None:
         outcome = load.result()
@@ -305,6 +330,7 @@ class NodeShards:
             return
         if outcome is not ErrorCode.NONE:
             self._hosted.leave(shard)
+            self._enter(shard, epoch)
             self._failed(shard, epoch, outcome.name)
             return
         self._arrived(shard)
@@ -324,6 +350,7 @@ class NodeShards:
         self._later(str(shard), RETRY_S * 1000, partial(self._acquire, shard, epoch))
 
     def _leave(self, shard: ShardId, unloaded: Callable[[], None]) -> None:
+        self._begins.pop(shard, None)
         self._hosted.leave(shard)
         self._after_submit(lambda: self._store.forget([shard], unloaded))
 

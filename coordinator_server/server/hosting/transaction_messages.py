@@ -66,8 +66,9 @@ def _write_marker(
 def _add_group(
     runtime: CoordinatorRuntime[Any], partition: int, context: RequestContext, asked: GroupInTransaction, reply: Reply[None], /
 ) -> None:
-    """Run as the client's request, so that the log has who started the transaction."""
-    client = context_of(asked, has_provenance=context.origin is not None)
+    """Run as the client's request, so that the log has who started the transaction. Unlike that, a message waits for no load."""
+    is_loaded = runtime.state(partition) is not None
+    client = context_of(asked, has_provenance=context.origin is not None) if is_loaded else context
     runtime.write(partition, ADD_PARTITIONS, client, asked.partitions, reply)
 
 

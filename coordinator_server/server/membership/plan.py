@@ -1,7 +1,8 @@
 """Which shards a node takes, and which it gives away: a pure function of the rows.
 
 Each topic is spread evenly over the members that stay: a node takes shards without a living owner up to its part, rounded up, and
-gives away what exceeds that, or everything if it is leaving. If a node has less than its part, rounded down, the first of those
+gives away what exceeds that, or everything if it is leaving: the catalog last, because its owner answers nobody from then on until
+it follows the next one. If a node has less than its part, rounded down, the first of those
 that have more gives it one. Nobody takes from a living node.
 """
 
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from coordinator_server.kinds import CATALOG
 from coordinator_server.log.members import Member, Table
 from coordinator_server.log.shards import ShardId
 
@@ -63,7 +65,7 @@ def plan(table: Table, me: Member, *, takes: bool = True, without: Collection[Me
             mine = [each for each in of_topic if table.shards[each].owner == me]
             others = [each for each in staying if each != me and each not in without]
             give += _divided(_with_epochs(table, mine[room:]), others, owned)
-    return Plan(take, give)
+    return Plan(take, [each for each in give if each[0].topic != CATALOG.topic] or give)
 
 
 def _room(owned: Counter[Member | None], staying: Sequence[Member], me: Member, shards: int, free: int) -> int:

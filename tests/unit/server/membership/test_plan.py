@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from coordinator_server.kinds import GROUPS
 from coordinator_server.log.members import Member, MemberRow, ShardRow, Table
 from coordinator_server.log.shards import ShardId
+from coordinator_server.server.cluster.view import CATALOG_SHARD
 from coordinator_server.server.membership.plan import has_part, is_settled, plan
 
 ONE, TWO = Member(1, 1), Member(2, 1)
@@ -64,6 +66,18 @@ def test_whoever_leaves_gives_to_those_that_have_fewest() -> None:
     assert [to.node for *_, to in plan(leaving, ONE).give] == [2, 2, 3, 2]
     assert {to.node for *_, to in plan(leaving, ONE, without=[TWO]).give} == {3}
     assert plan(leaving, ONE).take == []
+
+
+def test_whoever_leaves_gives_the_catalog_last() -> None:
+    """Without it, and before it follows its next owner, a node answers nobody: not even where its other shards are."""
+    members = {ONE: MemberRow((), is_leaving=True), TWO: MemberRow(())}
+    groups, catalog = ShardId(GROUPS.topic, 0), CATALOG_SHARD
+
+    def given(**owners: Member) -> list[ShardId]:
+        rows = {groups: ShardRow(owners["groups"], 1), catalog: ShardRow(owners["catalog"], 1)}
+        return [shard for shard, *_ in plan(Table(1, 0, members, rows), ONE).give]
+
+    assert (given(groups=ONE, catalog=ONE), given(groups=TWO, catalog=ONE)) == ([groups], [catalog])
 
 
 def test_a_node_looks_more_often_until_shards_are_spread() -> None:

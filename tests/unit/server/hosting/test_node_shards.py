@@ -1,0 +1,73 @@
+"""A node takes what others give when clients reach it: until then they would find nobody at its address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any, Final
+
+import pytest
+
+from coordinator_server.log.shards import Ownership, ShardId
+from coordinator_server.server.hosting.node_shards import NodeShards
+
+SHARDS: Final = (Ownership(ShardId("t", 0), 3),)
+
+
+class Site:
+    """A node that has joined, what it reads of shards that it is offered, and what it answers."""
+
+    def __init__(self) -> None:
+        self.accepts = True
+        self.read: list[tuple[Sequence[ShardId], Callable[[], None]]] = []
+        self.answers: list[bool] = []
+        sharing: Any = SimpleNamespace(shared=SimpleNamespace(prepare=lambda *asked: self.read.append(asked)))
+        unused: Any = None
+        self.shards = NodeShards(
+            sharing=sharing,
+            store=unused,
+            hosted=unused,
+            nodes=unused,
+            who=unused,
+            roles=unused,
+            presence=unused,
+            handovers=unused,
+            lease=unused,
+            after_submit=unused,
+        )
+        membership: Any = self
+        self.shards._membership = membership
+
+    def offer(self) -> None:
+        self.shards.offered(SHARDS, self.answers.append)
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+def test_what_is_offered_is_read_at_once_and_taken_when_clients_are_served(site: Site) -> None:
+    site.offer()
+    [(shards, done)] = site.read
+    assert shards == [ShardId("t", 0)]
+    done()
+    assert site.answers == []
+
+    site.shards.serve()
+
+    assert site.answers == [True]
+    site.offer()
+    site.read[-1][1]()
+    assert site.answers == [True, True]
+
+
+def test_a_node_that_leaves_before_it_serves_takes_nothing(site: Site) -> None:
+    """Neither what it has read, nor what comes later."""
+    site.offer()
+    site.read[0][1]()
+    site.accepts = False
+    site.shards.serve()
+    site.offer()
+
+    assert (site.answers, len(site.read)) == ([False, False], 1)
