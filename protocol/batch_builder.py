@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from struct import Struct as Layout
 from typing import Final
 
@@ -17,6 +18,8 @@ _BODY = Layout(">hiqqqhii")
 def varint(value: int) -> bytes:
     """Return a number as a zig-zag varint."""
     bits = (value << 1) ^ (value >> 63)
+    if 0x80 <= bits < 0x4000:
+        return bytes((bits & 0x7F | 0x80, bits >> 7))
     out = bytearray()
     while bits >= 0x80:
         out.append(bits & 0x7F | 0x80)
@@ -29,6 +32,8 @@ def varint(value: int) -> bytes:
 VARINTS: Final = tuple(varint(value) for value in range(2048))
 """The varints of small numbers."""
 _NULL: Final = varint(-1)
+_ROOM: Final = len(VARINTS) - 16
+"""Less than this many bytes of key, value and headers make a record whose lengths are in VARINTS."""
 
 
 def _short(value: int) -> bytes:
@@ -130,6 +135,25 @@ class BatchBuilder:
         self.next_offset = offset + 1
         return offset
 
+    def append_all(self, records: Sequence[tuple[bytes | None, bytes | None]], headers: bytes = NO_HEADERS) -> None:
+        """Add records as ``append`` does, by key and value, in less time. The first one gets ``headers``."""
+        parts, sizes, few = self._parts, VARINTS, len(VARINTS)
+        delta, size = self.next_delta, self.size
+        for key, value in records:
+            place = sizes[delta] if delta < few else varint(delta)
+            if key is None or value is None or len(key) + len(value) + len(headers) >= _ROOM:
+                length, body = _encoded(0, place, key, value, headers)
+            else:
+                body = b"\0\0%b%b%b%b%b%b" % (place, sizes[len(key)], key, sizes[len(value)], value, headers)
+                length = sizes[len(body)]
+            parts += (length, body)
+            size += len(length) + len(body)
+            headers = NO_HEADERS
+            delta += 1
+        self.size = size
+        self.count += len(records)
+        self.next_offset += len(records)
+
     def extend(self, records: bytes, count: int) -> None:
         """Add already encoded records with the next offsets."""
         self._parts.append(records)
@@ -178,14 +202,21 @@ class BatchBuilder:
         return b"".join((prefix, body, records))
 
     def _write(self, offset: int, timestamp: int, key: bytes | None, value: bytes | None, headers: bytes) -> None:
-        parts = [b"\0", _short(timestamp - self._base_timestamp), _short(offset - self.base_offset)]
-        for data in (key, value):
-            parts += (_NULL,) if data is None else (_short(len(data)), data)
-        parts.append(headers)
-        body = b"".join(parts)
-        size = _short(len(body))
-        self._parts += (size, body)
-        self.size += len(size) + len(body)
+        length, body = _encoded(timestamp - self._base_timestamp, _short(offset - self.base_offset), key, value, headers)
+        self._parts += (length, body)
+        self.size += len(length) + len(body)
+
+
+def _encoded(
+    timestamp_delta: int, offset_delta: bytes, key: bytes | None, value: bytes | None, headers: bytes
+) -> tuple[bytes, bytes]:
+    """Return the length of a record, and the record. ``offset_delta`` is encoded."""
+    parts = [b"\0", _short(timestamp_delta), offset_delta]
+    for data in (key, value):
+        parts += (_NULL,) if data is None else (_short(len(data)), data)
+    parts.append(headers)
+    body = b"".join(parts)
+    return _short(len(body)), body
 
 
 def batch_like(header: BatchHeader, records: bytes, count: int) -> bytes:

@@ -154,10 +154,9 @@ class Groups:
     def block_of(self, records: Sequence[CoordinatorRecord]) -> RecordBlock:
         """Return records as a block, to be part of a sequence of blocks."""
 
-        def keep(offset: int, key: bytes, value: bytes | None) -> None:
-            record = GROUP_SERDE.decode(key, value)
-            assert record is not None
-            self.replays[type(record.key)](offset, record.key, record.value)
+        def keep(offset: int) -> None:
+            for number, record in enumerate(records, offset):
+                self.replays[type(record.key)](number, record.key, record.value)
 
         encoded = [(GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)) for record in records]
         return EncodedRecords(encoded, GROUP_SERDE.decode, keep)

@@ -57,8 +57,8 @@ RECORD_OVERHEAD: Final = 32
 class EncodedRecords(RecordBlock):
     """Records encoded by a task of a CoordinatorExecutor. They reach the log and the state without being decoded.
 
-    ``keep`` takes the offset and the bytes of each record. It must have the same effect as decoding the record with
-    ``decode`` and replaying it, but it may store the bytes and decode them on the first read.
+    ``keep`` takes the offset of the first record. It must have the same effect as decoding each record with ``decode`` and
+    replaying it, but it may store the bytes and decode them on the first read.
     """
 
     __slots__ = ("_decode", "_keep", "_records")
@@ -67,7 +67,7 @@ class EncodedRecords(RecordBlock):
         self,
         records: Sequence[EncodedRecord],
         decode: Callable[[bytes, bytes | None], CoordinatorRecord | None],
-        keep: Callable[[int, bytes, bytes | None], None],
+        keep: Callable[[int], None],
     ) -> None:
         self._records = records
         self._decode = decode
@@ -86,14 +86,10 @@ class EncodedRecords(RecordBlock):
         return sum([RECORD_OVERHEAD + len(key) + len(value or b"") for key, value in self._records])
 
     def write(self, batch: BatchBuilder, headers: bytes) -> None:
-        for key, value in self._records:
-            batch.append(key, value, headers)
-            headers = NO_HEADERS
+        batch.append_all(self._records, headers)
 
     def replay(self, offset: int) -> None:
-        for key, value in self._records:
-            self._keep(offset, key, value)
-            offset += 1
+        self._keep(offset)
 
 
 class BlockSequence(RecordBlock):

@@ -31,7 +31,7 @@ from coordinator_server.group.modern.membership import fenced_epoch, unknown_mem
 from coordinator_server.group.modern.reasons import result_because
 from coordinator_server.group.modern.records import GroupRecords, TargetForm
 from coordinator_server.group.modern.sessions import refresh_session, settle_session
-from coordinator_server.group.modern.target import changed_targets, is_due
+from coordinator_server.group.modern.target import changed_targets, describe, is_due
 from coordinator_server.group.modern.target_task import ComputedTargets, TargetRequest, compute_targets
 from coordinator_server.group.modern.type import ModernType
 from coordinator_server.group.why import Why
@@ -157,12 +157,15 @@ def deal(spec: GroupSpec) -> dict[str, Partitions]:
 
 
 COMPUTE_TARGETS: Final = Task(
-    "tests.toy.crew:COMPUTE_TARGETS", TargetRequest, ComputedTargets, partial(compute_targets, {DEAL: deal}, RECORDS.target)
+    "tests.toy.crew:COMPUTE_TARGETS",
+    TargetRequest,
+    ComputedTargets,
+    partial(compute_targets, {DEAL: deal}, lambda member_ids, _most: sorted(member_ids), RECORDS),
 )
 
 
-def _spec(crews: CrewContext, crew: Crew, updated: CrewMember | None = None) -> GroupSpec:
-    members = dict(crew.members) if updated is None else {**crew.members, updated.member_id: updated}
+def _spec(crews: CrewContext, crew: Crew, updated: CrewMember) -> GroupSpec:
+    members = {**crew.members, updated.member_id: updated}
     subscriptions = Subscriptions(crews.topics.topic)
     found = [
         Member(name, None, subscriptions.place([member.topic]), crew.target(name), name in crew.targets)
@@ -172,7 +175,8 @@ def _spec(crews: CrewContext, crew: Crew, updated: CrewMember | None = None) -> 
 
 
 def _described_for_task(crews: CrewContext, crew: Crew) -> TargetRequest:
-    return TargetRequest(crew.group_id, DEAL, _spec(crews, crew))
+    members = ((None, [member.topic], ()) for member in crew.members.values())
+    return describe(crew, DEAL, crews.topics, members, is_alike=False)
 
 
 class Beat(Struct, frozen=True):

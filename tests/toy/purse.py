@@ -230,10 +230,11 @@ class PurseShard(CoordinatorShard):
             # Money has moved meanwhile.
             self._sum_anew()
             return CoordinatorResult(None)
-        return CoordinatorResult(None, EncodedRecords(summed.records, SERDE.decode, self._keep_sum))
+        return CoordinatorResult(None, EncodedRecords(summed.records, SERDE.decode, partial(self._keep_sum, summed.records)))
 
-    def _keep_sum(self, offset: int, key: bytes, value: bytes | None) -> None:
-        self._sum.set(value)
+    def _keep_sum(self, records: list[EncodedRecord], offset: int) -> None:
+        for _, value in records:
+            self._sum.set(value)
 
     # The shard's contract
 

@@ -14,7 +14,7 @@ from coordinator_server.group.consumer.subscriptions import count_after, is_homo
 from coordinator_server.group.consumer.target_spec import assignment_size, group_spec, preferred_assignor
 from coordinator_server.group.consumer.target_task import COMPUTE_TARGETS
 from coordinator_server.group.modern.background_target import TargetRules
-from coordinator_server.group.modern.target import Target, changed_targets, is_due
+from coordinator_server.group.modern.target import Target, changed_targets, describe, is_due
 from coordinator_server.group.modern.target_task import TargetRequest
 from protocol.coordinator_records import CoordinatorRecord
 
@@ -55,7 +55,12 @@ def target_rules(consumer: ConsumerContext) -> TargetRules[ConsumerGroup]:
 
 def _described(consumer: ConsumerContext, group: ConsumerGroup) -> TargetRequest:
     is_alike = is_homogeneous(group.regex_members, group.subscribed_topics, len(group.members))
-    return TargetRequest(group.group_id, preferred_assignor(consumer, group), group_spec(consumer, group, is_alike))
+    matched: dict[str | None, list[str]] = {regex: resolved.topics for regex, resolved in group.regexes.items()}
+    members = (
+        (value.instance_id, value.subscribed_topic_names, matched.get(value.subscribed_topic_regex, ()))
+        for value in [member.metadata for member in group.members.values()]
+    )
+    return describe(group, preferred_assignor(consumer, group), consumer.topics, members, is_alike=is_alike)
 
 
 def last_target(group: ConsumerGroup, member: ConsumerGroupMember) -> Target[Partitions]:

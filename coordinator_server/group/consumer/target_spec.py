@@ -19,18 +19,15 @@ from coordinator_server.group.consumer.member import ConsumerGroupMember, Member
 from coordinator_server.group.consumer.subscriptions import matched_names
 
 
-def group_spec(
-    consumer: ConsumerContext, group: ConsumerGroup, is_alike: bool, updated: ConsumerGroupMember | None = None
-) -> GroupSpec:
-    """Return the group, with the changed member if a request changes one."""
-    updated_id = None if updated is None else updated.member_id
-    instance_id = None if updated is None else updated.instance_id
+def group_spec(consumer: ConsumerContext, group: ConsumerGroup, is_alike: bool, updated: ConsumerGroupMember) -> GroupSpec:
+    """Return the group with the member that a request changes."""
+    updated_id, instance_id = updated.member_id, updated.instance_id
     owner = None if instance_id is None else group.static_members.get(instance_id)
     replaced = None if owner == updated_id else owner
     subscriptions = Subscriptions(consumer.topics.topic)
     members: list[Member] = []
     for member_id in order_members(list(group.members), updated_id, replaced, group.most_members):
-        member = updated if updated is not None and member_id == updated_id else group.members[member_id]
+        member = updated if member_id == updated_id else group.members[member_id]
         place = subscriptions.place(member.metadata.subscribed_topic_names, matched_names(group, member))
         heir_of = replaced if replaced is not None and member is updated else member_id
         members.append(Member(member_id, member.instance_id, place, group.target(heir_of), member_id in group.targets))

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
 from coordinator_server.group.assign.assignors import ASSIGNORS
+from coordinator_server.group.assign.order import order_members
 from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.modern.target_task import ComputedTargets, TargetRequest, compute_targets
 from coordinator_server.machine.executor import Task
+
+
+def order(member_ids: Sequence[str], most: int) -> list[str]:
+    """Return the order in which the assignor of a consumer group gets its members, if no request changes one."""
+    return order_members(member_ids, most=most)
+
 
 COMPUTE_TARGETS: Final = Task(
     "coordinator_server.group.consumer.target_task:COMPUTE_TARGETS",
     TargetRequest,
     ComputedTargets,
-    partial(compute_targets, ASSIGNORS, RECORDS.target),
+    partial(compute_targets, ASSIGNORS, order, RECORDS),
 )

@@ -12,7 +12,7 @@ it. Those that have none get an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
@@ -26,7 +26,7 @@ from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.executor import CoordinatorExecutor, Failed, Task
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import Clock, CoordinatorResult, CoordinatorTimer, Report
-from protocol.coordinator_records import GROUP_SERDE
+from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 
 _NOTHING: Final[CoordinatorResult[None]] = CoordinatorResult(None)
@@ -156,13 +156,16 @@ class BackgroundTargets(Generic[G]):
             self._refuse(made_for, f"Failed to compute a new target assignment for epoch {made_for.epoch}: {why}")
             return _NOTHING
         # A member that has left since has no target, and is not to get one.
-        records: list[EncodedRecord] = [(each.key, each.value) for each in outcome.changed if each.member_id in group.members]
+        targets = list(zip(outcome.member_ids, outcome.records, strict=True))
+        if not group.members.keys() >= made_for.member_ids:
+            targets = [each for each in targets if each[0] in group.members]
         epoch = self._groups.records.target_epoch(group.group_id, made_for.epoch, self._services.clock.wall_ms())
-        records.append((GROUP_SERDE.encode_key(epoch), GROUP_SERDE.encode_value(epoch)))
-        member_ids = {each.key: each.member_id for each in outcome.changed}
+        of_epoch = GROUP_SERDE.encode_key(epoch), GROUP_SERDE.encode_value(epoch)
         return CoordinatorResult(
             None,
-            EncodedRecords(records, GROUP_SERDE.decode, partial(self._keep, group, member_ids)),
+            EncodedRecords(
+                [*(record for _, record in targets), of_epoch], GROUP_SERDE.decode, partial(self._keep, group, targets, epoch)
+            ),
             partial(self._settle, made_for),
             attribution=because(Reason(Why.ASSIGNMENT_DUE)),
         )
@@ -183,16 +186,12 @@ class BackgroundTargets(Generic[G]):
         return group.targets.keys() <= made_for.member_ids
 
     def _keep(
-        self, group: ModernGroup[Any, Any], member_ids: dict[bytes, str], offset: int, key: bytes, value: bytes | None
+        self, group: ModernGroup[Any, Any], targets: Sequence[tuple[str, EncodedRecord]], epoch: CoordinatorRecord, offset: int
     ) -> None:
-        """Replay a record: the targets, by key, without decoding them, and that of the epoch."""
-        member_id = member_ids.get(key)
-        if member_id is not None:
-            group.put_encoded_target(offset, member_id, (key, value))
-            return
-        record = GROUP_SERDE.decode(key, value)
-        assert record is not None
-        self._groups.replay[type(record.key)](offset, record.key, record.value)
+        """Replay the targets, without decoding them, and the record of the epoch, which is the last one."""
+        end = offset + len(targets)
+        group.put_encoded_targets(end, targets)
+        self._groups.replay[type(epoch.key)](end, epoch.key, epoch.value)
 
     def _settle(self, made_for: _MadeFor, error: ErrorCode | None) -> None:
         group_id = made_for.group.group_id

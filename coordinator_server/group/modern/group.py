@@ -5,7 +5,7 @@ A group is hard state, all of it: the values of its records by key, and what fol
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Generic
 
 from coordinator_server.group.modern.groups_by_topic import GroupServices
@@ -179,10 +179,11 @@ class ModernGroup(Generic[M, T]):
         else:
             self.targets.pop(member_id, None)
 
-    def put_encoded_target(self, offset: int, member_id: str, record: EncodedRecord) -> None:
-        """Do the same with a record of the group that stays encoded until it is read."""
-        self.end_offset.set(offset + 1)
-        self.targets[member_id] = TargetAssignment(self.records.target_form.read, None, record)
+    def put_encoded_targets(self, end_offset: int, targets: Iterable[tuple[str, EncodedRecord]]) -> None:
+        """Do the same with records of the group that stay encoded until they are read, by member id. They end before the offset."""
+        self.end_offset.set(end_offset)
+        read = self.records.target_form.read
+        self.targets.put_all({member_id: TargetAssignment(read, None, record) for member_id, record in targets})
 
     def _metadata_put(self, old: M | None, member: M) -> None:
         raise NotImplementedError

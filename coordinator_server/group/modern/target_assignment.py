@@ -35,6 +35,11 @@ class TargetAssignment(Generic[T]):
         return self._value
 
     @property
+    def portable(self) -> T | EncodedRecord:
+        """The target for a child process, which reads a record that nobody has decoded yet."""
+        return self.target if self._encoded is None else self._encoded
+
+    @property
     def target(self) -> T:
         """What the record says."""
         if self._target is None:

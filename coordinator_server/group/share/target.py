@@ -11,7 +11,7 @@ from coordinator_server.group.assign.spec import GroupSpec, Member, Partitions
 from coordinator_server.group.assign.subscriptions import Subscriptions
 from coordinator_server.group.assign.target import change_targets
 from coordinator_server.group.modern.background_target import TargetRules
-from coordinator_server.group.modern.target import Target, changed_targets, is_due
+from coordinator_server.group.modern.target import Target, changed_targets, describe, is_due
 from coordinator_server.group.modern.target_task import TargetRequest
 from coordinator_server.group.share.context import ShareContext
 from coordinator_server.group.share.group import ShareGroup, is_homogeneous
@@ -45,13 +45,13 @@ def update_target(
     return Target(group_epoch, _last_target(group, member).assigned if mine is None else mine), records
 
 
-def group_spec(share: ShareContext, group: ShareGroup, is_alike: bool, updated: ShareGroupMember | None = None) -> GroupSpec:
-    """Return the group, with the changed member if a request changes one, as the assignor sees it."""
-    updated_id = None if updated is None else updated.member_id
+def group_spec(share: ShareContext, group: ShareGroup, is_alike: bool, updated: ShareGroupMember) -> GroupSpec:
+    """Return the group with the member that a request changes, as the assignor sees it."""
+    updated_id = updated.member_id
     subscriptions = Subscriptions(share.topics.topic)
     members: list[Member] = []
     for member_id in order_sharing_members(list(group.members), updated_id, group.most_members):
-        member = updated if updated is not None and member_id == updated_id else group.members[member_id]
+        member = updated if member_id == updated_id else group.members[member_id]
         place = subscriptions.place(member.metadata.subscribed_topic_names)
         members.append(Member(member_id, None, place, group.target(member_id), member_id in group.targets))
     assignable = group.state_topics.value.initialized_partitions()
@@ -66,7 +66,9 @@ def target_rules(share: ShareContext) -> TargetRules[ShareGroup]:
 
 def _described(share: ShareContext, group: ShareGroup) -> TargetRequest:
     is_alike = is_homogeneous(group.subscribed_topics, len(group.members))
-    return TargetRequest(group.group_id, SIMPLE, group_spec(share, group, is_alike))
+    members = ((None, member.metadata.subscribed_topic_names, ()) for member in group.members.values())
+    assignable = group.state_topics.value.initialized_partitions()
+    return describe(group, SIMPLE, share.topics, members, is_alike=is_alike, assignable=assignable)
 
 
 def _last_target(group: ShareGroup, member: ShareGroupMember) -> Target[Partitions]:

@@ -11,6 +11,8 @@ import pytest
 from coordinator_server.group.modern.reconciling_group import GroupState
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.machine.timeline import TimelineDict
+from protocol.coordinator_records import GROUP_SERDE
 from protocol.error_codes import ErrorCode
 from tests.support.heartbeats import Beats, config_of
 
@@ -64,6 +66,43 @@ def test_the_group_is_as_if_the_loop_had_computed(beats: Beats) -> None:
         key: target.target for key, target in at_once.group.targets.items()
     }
     assert beats.group.assignment_epoch == at_once.group.assignment_epoch
+
+
+@pytest.mark.interpreted
+def test_the_loop_leaves_to_the_child_what_takes_time(beats: Beats, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It neither decodes the last targets nor sorts the members, and replays all targets at once."""
+    puts: list[int] = []
+    hashed: list[str] = []
+
+    def put_all(container: TimelineDict[Any, Any], items: dict[Any, Any]) -> None:
+        puts.append(len(items))
+        real(container, items)
+
+    def hash_text(text: str) -> int:
+        hashed.append(text)
+        return 0
+
+    def fail(*_: object) -> None:
+        raise AssertionError("this takes the loop's time")
+
+    names = [f"m-{number}" for number in range(40)]
+    for each in names:
+        beats.member(each).join()
+    beats.log.advance(0)
+    operations = beats.log.executor.computed()
+    real = TimelineDict.put_all
+    with monkeypatch.context() as patch:
+        patch.setattr(TimelineDict, "put_all", put_all)
+        beats.log.finish_tasks(operations)
+    beats.member("last").join()
+    with monkeypatch.context() as patch:
+        patch.setattr("coordinator_server.group.assign.order.text_hash", hash_text)
+        patch.setattr(type(GROUP_SERDE), "decode", fail)
+        beats.log.advance(0)
+    beats.log.finish_tasks()
+
+    assert (puts, hashed) == ([40], [])
+    assert sorted(beats.group.targets) == sorted([*names, "last"])
 
 
 def test_a_group_has_one_target_computation_at_a_time(beats: Beats) -> None:
