@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from coordinator_server.group.classic.answers import Answers
 from coordinator_server.group.classic.groups import ClassicGroups
 from coordinator_server.group.group_type import GroupContext
 
@@ -9,10 +10,11 @@ from coordinator_server.group.group_type import GroupContext
 class ClassicContext:
     """The classic groups of a shard, and the services that operations use."""
 
-    __slots__ = ("clock", "config", "groups", "member_memory", "new_id", "report", "tell", "timer")
+    __slots__ = ("answers", "clock", "config", "groups", "member_memory", "new_id", "report", "tell", "timer")
 
     def __init__(self, groups: ClassicGroups, context: GroupContext) -> None:
         self.groups = groups
+        self.answers = Answers(context.timer)
         self.config = context.config
         self.timer = context.timer
         self.clock = context.clock

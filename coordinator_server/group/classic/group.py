@@ -226,29 +226,37 @@ class ClassicGroup:
         member.awaiting_join = reply
         self.awaiting_join_count += 1
 
+    def take_join(self, member: ClassicGroupMember) -> Reply[JoinGroupResponse] | None:
+        """Return the waiting JoinGroup of ``member``, to be answered. It does not wait any longer."""
+        reply = member.awaiting_join
+        if reply is not None:
+            member.awaiting_join = None
+            self.awaiting_join_count -= 1
+        return reply
+
     def complete_join(self, member: ClassicGroupMember, response: JoinGroupResponse) -> bool:
         """Answer the waiting JoinGroup of ``member``. Return whether there was one."""
-        reply = member.awaiting_join
-        if reply is None:
-            return False
-        member.awaiting_join = None
-        self.awaiting_join_count -= 1
-        reply.complete(response)
-        return True
+        reply = self.take_join(member)
+        if reply is not None:
+            reply.complete(response)
+        return reply is not None
 
     def await_sync(self, member: ClassicGroupMember, reply: Reply[SyncGroupResponse]) -> None:
         """Store a waiting SyncGroup; see ``await_join``."""
         self.complete_sync(member, SyncGroupResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS))
         member.awaiting_sync = reply
 
+    def take_sync(self, member: ClassicGroupMember) -> Reply[SyncGroupResponse] | None:
+        """Return the waiting SyncGroup of ``member``; see ``take_join``."""
+        reply, member.awaiting_sync = member.awaiting_sync, None
+        return reply
+
     def complete_sync(self, member: ClassicGroupMember, response: SyncGroupResponse) -> bool:
         """Answer the waiting SyncGroup of ``member``. Return whether there was one."""
-        reply = member.awaiting_sync
-        if reply is None:
-            return False
-        member.awaiting_sync = None
-        reply.complete(response)
-        return True
+        reply = self.take_sync(member)
+        if reply is not None:
+            reply.complete(response)
+        return reply is not None
 
     @property
     def has_all_members_joined(self) -> bool:
@@ -263,7 +271,7 @@ class ClassicGroup:
     @property
     def rebalance_timeout_ms(self) -> int:
         """The longest rebalance timeout of all members."""
-        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+        return max([member.rebalance_timeout_ms for member in self.members.values()], default=0)
 
     def note(self, reason: Reason) -> None:
         """Store a reason for the provenance of the next generation's record. Only the first MAX_REASONS are kept."""
@@ -339,7 +347,7 @@ class ClassicGroup:
         """Return the protocol with the most votes among those that all members support. Ties are resolved as in Kafka."""
         everybody = len(self.members)
         candidates = {name for name, count in self.supported_protocols.items() if count == everybody}
-        votes = Counter(member.vote(candidates) for member in self.members.values())
+        votes = Counter([member.vote(candidates) for member in self.members.values()])
         return max(hash_map_order(votes), key=votes.__getitem__)
 
     def count_in(self, total: MemberMemory) -> None:

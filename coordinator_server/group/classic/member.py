@@ -103,4 +103,5 @@ class ClassicGroupMember:
 
     def vote(self, candidates: Collection[str]) -> str:
         """Return the member's most preferred candidate. The member must support at least one."""
-        return next(protocol.name for protocol in self.protocols if protocol.name in candidates)
+        first = self.protocols[0].name
+        return first if first in candidates else next(each.name for each in self.protocols if each.name in candidates)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.member import ClassicGroupMember
@@ -20,7 +22,7 @@ from coordinator_server.group.classic.records import group_metadata_record
 from coordinator_server.group.classic.state import COMPLETING_REBALANCE, DEAD, EMPTY, PREPARING_REBALANCE, STABLE
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason, because
-from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
+from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, Reply
 from coordinator_server.offsets.attribution import rebalance_took
 from protocol.error_codes import ErrorCode
 from protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
@@ -187,12 +189,14 @@ def reset_assignments(classic: ClassicContext, group: ClassicGroup, error: Error
 
 def refuse_syncs(classic: ClassicContext, group: ClassicGroup, error: ErrorCode) -> int:
     """Answer waiting SyncGroups with ``error``. Return their number."""
-    refused = 0
+    waiting: list[Reply[SyncGroupResponse]] = []
     for member in group.members.values():
-        if group.complete_sync(member, SyncGroupResponse(error_code=error)):
+        reply = group.take_sync(member)
+        if reply is not None:
             refresh_session(classic, member)
-            refused += 1
-    return refused
+            waiting.append(reply)
+    classic.answers.give(len(waiting), ((reply, SyncGroupResponse(error_code=error)) for reply in waiting))
+    return len(waiting)
 
 
 def set_assignments(classic: ClassicContext, group: ClassicGroup, assignments: dict[str, bytes]) -> None:
@@ -200,14 +204,20 @@ def set_assignments(classic: ClassicContext, group: ClassicGroup, assignments: d
 
     Sessions restart, because an expiry was ignored while the member waited and it sent no heartbeats.
     """
+    waiting: list[tuple[Reply[SyncGroupResponse], bytes]] = []
     for member in group.members.values():
         member.assignment = assignments.get(member.member_id, b"")
         member.held = None
-        response = SyncGroupResponse(
-            protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment
-        )
-        if group.complete_sync(member, response):
+        reply = group.take_sync(member)
+        if reply is not None:
             refresh_session(classic, member)
+            waiting.append((reply, member.assignment))
+    protocol_type, name = group.protocol_type, group.protocol_name
+    answers = (
+        (reply, SyncGroupResponse(protocol_type=protocol_type, protocol_name=name, assignment=assignment))
+        for reply, assignment in waiting
+    )
+    classic.answers.give(len(waiting), answers)
 
 
 def _await_joins(classic: ClassicContext, group: ClassicGroup) -> None:
@@ -230,12 +240,20 @@ def _extend_or_complete(classic: ClassicContext, group: ClassicGroup, delay_ms: 
 
 
 def _answer_joins(classic: ClassicContext, group: ClassicGroup) -> None:
+    waiting: list[tuple[Reply[JoinGroupResponse], str]] = []
     for member in group.members.values():
-        members = group.described_members() if member.member_id == group.leader_id else None
-        group.complete_join(member, joined(group, member.member_id, members))
+        reply = group.take_join(member)
+        if reply is not None:
+            waiting.append((reply, member.member_id))
         refresh_session(classic, member)
         member.is_new = False
         group.pending_syncs[member.member_id] = None
+    leader_id, answer, described = group.leader_id, joined(group, ""), group.described_members()
+    answers = (
+        (reply, replace(answer, member_id=member_id, members=described if member_id == leader_id else []))
+        for reply, member_id in waiting
+    )
+    classic.answers.give(len(waiting), answers)
     operation = partial(_expire_pending_syncs, classic, group, group.generation_id)
     classic.timer.schedule(group.sync_key, group.rebalance_timeout_ms, operation)
 

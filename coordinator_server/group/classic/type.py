@@ -120,6 +120,7 @@ class ClassicType:
         self.groups.restore_members()
 
     def on_unloaded(self) -> None:
+        self.context.answers.finish()
         self.groups.drop_all(ErrorCode.NOT_COORDINATOR)
 
     def _group(self, group_id: str) -> ClassicGroup:

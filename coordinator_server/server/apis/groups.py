@@ -43,14 +43,35 @@ GROUPS_PER_STEP: Final = 500
 NAMES_PER_STEP: Final = 5_000
 LIST_US_PER_SHARD: Final = 6
 
+MEMBERS_IN_LOOP: Final = 1_000
+"""Of an answer to a JoinGroup that the loop encodes: about 1 ms."""
+
 JOIN = WriteOperation("classic-group-join", GroupShard.join_group)
 SYNC = WriteOperation("classic-group-sync", GroupShard.sync_group)
 HEARTBEAT = WriteOperation("classic-group-heartbeat", GroupShard.heartbeat)
 LEAVE = WriteOperation("classic-group-leave", GroupShard.leave_group)
 
 
+class JoinReply:
+    """The answer to a JoinGroup. That of the leader of a large group is encoded beside the loop."""
+
+    __slots__ = ("_exchange",)
+
+    def __init__(self, exchange: Exchange[JoinGroupResponse]) -> None:
+        self._exchange = exchange
+
+    def complete(self, response: JoinGroupResponse, /) -> None:
+        if len(response.members) > MEMBERS_IN_LOOP:
+            self._exchange.complete_beside(response)
+        else:
+            self._exchange.complete(response)
+
+    def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
+        self._exchange.fail(error, message)
+
+
 def join_group(node: Node, context: RequestContext, request: JoinGroupRequest, reply: Exchange[JoinGroupResponse]) -> None:
-    node.groups.write(node.partition_of(request.group_id), JOIN, context, request, reply)
+    node.groups.write(node.partition_of(request.group_id), JOIN, context, request, JoinReply(reply))
 
 
 def refuse_join_group(
