@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from coordinator_server.group.consumer.context import ConsumerContext
-from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup
+from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.modern.sessions import refresh_session
 from coordinator_server.runtime.executor import ExecutorQueue
@@ -57,7 +57,7 @@ def test_a_seed_is_one_play() -> None:
 
 
 def a_partition_is_free_while_it_has_an_owner(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(ConsumerGroup, "partition_epoch", lambda *_: NO_EPOCH)
+    patch.setattr(ConsumerGroup, "owners", lambda *_: {})
 
 
 def nobody_waits_until_partitions_are_given_up(patch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,7 @@ class Crew(ModernGroup[CrewMember, Partitions]):
             self._services.by_topic.follow([after], self.group_id)
         recount(self.topics, [before] if before else [], [after] if after else [])
         if before and before not in self.topics:
-            self._services.by_topic.unfollow(before, self.group_id)
+            self._services.by_topic.unfollow([before], self.group_id)
 
 
 class CrewContext(ModernContext[Crew]):

@@ -23,9 +23,13 @@ def order_numbers(buckets: int, changes: Sequence[int]) -> list[int]:
     The set began with so many ``buckets``, a power of two. ``changes`` are the numbers that were added, and the complements
     (``~n``) of those that were removed, in order.
     """
-    if not changes:
-        return []
-    if min(changes) >= -_PLAIN and max(changes) < _PLAIN:
+    if len(changes) < 2:
+        return list(changes)
+    least, most = min(changes), max(changes)
+    if least >= 0 and most < buckets:
+        # Each has a bucket of its own.
+        return sorted(changes)
+    if least >= -_PLAIN and most < _PLAIN:
         return _order(buckets, changes)
     hashes = [each ^ each >> 16 if each >= 0 else ~(~each ^ ~each >> 16) for each in changes]
     # The same operation leads back.

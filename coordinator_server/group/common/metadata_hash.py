@@ -46,16 +46,16 @@ class TopicHashes:
     def of_group(self, names: Iterable[str]) -> int:
         """Return the metadata hash of a group that subscribes to these topics. Raises CoordinatorError while the catalog loads."""
         image = self._topics
-        found = [topic for name in names if (topic := image.topic(name)) is not None]
-        found.sort(key=_name)
-        return group_hash([self._of_topic(topic) for topic in found])
+        found = [topic for name in sorted(names) if (topic := image.topic(name)) is not None]
+        return group_hash([self.of_topic(topic) for topic in found])
 
     def forget(self, names: Iterable[str]) -> None:
         """Drop the hashes of topics that have changed or are gone."""
         for name in names if self._known else ():
             self._known.pop(name, None)
 
-    def _of_topic(self, topic: Topic) -> int:
+    def of_topic(self, topic: Topic) -> int:
+        """Return the hash of a topic, and keep it."""
         known = self._known.get(topic.name)
         if known is not None and known[0] is topic:
             return known[1]
@@ -89,7 +89,3 @@ def group_hash(topics: list[int]) -> int:
 
 def _signed(digest: int) -> int:
     return digest - 2 * _INT64 if digest >= _INT64 else digest
-
-
-def _name(topic: Topic) -> str:
-    return topic.name

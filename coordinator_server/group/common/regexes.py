@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from coordinator_server.catalog.topics import Topic
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.machine.errors import CoordinatorError
@@ -48,17 +50,25 @@ Authorize = Callable[[RequestContext, Collection[str]], Iterable[str]]
 class RegexResolver:
     """The resolutions of one shard. ``pass_times`` orders the steps of all shards of a loop.
 
-    Without ``authorize`` everybody may describe all topics.
+    Without ``authorize`` everybody may describe all topics. ``prepare`` is called with each topic that matches: what takes long in
+    the operation that gets the result can be done in these steps.
     """
 
     def __init__(
-        self, topics: TopicImage, timer: CoordinatorTimer, clock: Clock, pass_times: PassTimes, authorize: Authorize | None = None
+        self,
+        topics: TopicImage,
+        timer: CoordinatorTimer,
+        clock: Clock,
+        pass_times: PassTimes,
+        authorize: Authorize | None = None,
+        prepare: Callable[[Topic], object] | None = None,
     ) -> None:
         self._topics = topics
         self._timer = timer
         self._clock = clock
         self._pass_times = pass_times
         self._authorize = authorize
+        self._prepare = prepare
 
     def check(self, regex: str) -> None:
         """Refuse an invalid expression. Raises INVALID_REGULAR_EXPRESSION."""
@@ -82,7 +92,7 @@ class RegexResolver:
     def _step(self, group_id: str, resolution: _Resolution) -> CoordinatorResult[Any]:
         began_ms = self._clock.now_ms()
         if resolution.image is None:
-            resolution.begin(self._topics, self._clock.wall_ms())
+            resolution.begin(self._topics, self._clock.wall_ms(), self._prepare)
         if resolution.step(self._clock, began_ms + STEP_MS):
             result = resolution.take(self._result(resolution))
             return replace(result, on_append=partial(self._written, group_id, result.on_append)) if result.records else result
@@ -119,10 +129,10 @@ class _Resolution:
         self.matched: dict[str, list[str]] = {regex: [] for regex in regexes}
         self._left: Iterator[None] = iter(())
 
-    def begin(self, topics: TopicImage, now_ms: int) -> None:
+    def begin(self, topics: TopicImage, now_ms: int, prepare: Callable[[Topic], object] | None) -> None:
         """Take the present topics."""
         self.image = (topics.version, now_ms)
-        self._left = self._matches(sorted(topic.name for topic in topics.all_topics()))
+        self._left = self._matches(sorted(topics.all_topics(), key=attrgetter("name")), prepare)
 
     def step(self, clock: Clock, until_ms: int) -> bool:
         """Match some topics. Return whether none is left."""
@@ -133,7 +143,7 @@ class _Resolution:
                 break
         return False
 
-    def _matches(self, names: Sequence[str]) -> Iterator[None]:
+    def _matches(self, topics: Sequence[Topic], prepare: Callable[[Topic], object] | None) -> Iterator[None]:
         """Match one topic at a time."""
         for regex, matched in self.matched.items():
             try:
@@ -141,9 +151,11 @@ class _Resolution:
             except ExpressionError:
                 # From the log of a broker that accepts it, or has accepted it: it matches nothing here.
                 continue
-            for name in names:
-                if expression.matches(name):
-                    matched.append(name)
+            for topic in topics:
+                if expression.matches(topic.name):
+                    matched.append(topic.name)
+                    if prepare is not None:
+                        prepare(topic)
                 yield
 
 

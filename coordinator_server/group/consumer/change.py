@@ -138,7 +138,7 @@ def _reconcile(
         return member
     names = frozenset(subscribed_names(group, member))
     is_subscribed = partial(is_among, consumer.topics, names)
-    goal = Goal(target.epoch, target.assigned, names, is_subscribed, has_subscription_changed, owned, group.partition_epoch)
+    goal = Goal(target.epoch, target.assigned, names, is_subscribed, has_subscription_changed, owned, group.owners)
     return reconcile(member, goal)
 
 

@@ -45,7 +45,9 @@ class ConsumerContext(ModernContext[ConsumerGroup]):
         # The first one is the default.
         self.assignors: dict[str, Assignor] = {name: ASSIGNORS[name] for name in consumer_assignors(context.config)}
         self.new_id = context.new_id
-        self.regexes = RegexResolver(context.topics, context.timer, context.clock, context.pass_times, context.authorize)
+        self.regexes = RegexResolver(
+            context.topics, context.timer, context.clock, context.pass_times, context.authorize, context.topic_hashes.of_topic
+        )
         # Called before members are removed: the result if the group becomes a classic one (``migration/exit.py``).
         self.downgrade: Downgrade = _stay
 

@@ -11,7 +11,7 @@ nobody else gets it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.group.assign.spec import Partitions
@@ -43,6 +43,7 @@ class SubscriptionCount(NamedTuple):
 
 
 NO_COUNT = SubscriptionCount()
+_NOBODY: Mapping[int, int] = {}
 
 
 class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
@@ -115,19 +116,22 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
 
     def partition_epoch(self, topic_id: TopicId, partition: int) -> int:
         """Return the epoch of the member that owns a partition, or NO_EPOCH if nobody does."""
-        epochs = self.partition_epochs.get(topic_id)
-        return NO_EPOCH if epochs is None else epochs.get(partition, NO_EPOCH)
+        return self.owners(topic_id).get(partition, NO_EPOCH)
+
+    def owners(self, topic_id: TopicId) -> Mapping[int, int]:
+        """Return the epochs of the owners of a topic's partitions, without those that nobody owns."""
+        return self.partition_epochs.get(topic_id, _NOBODY)
 
     # --- replay
 
     def put_regex(self, regex: str, value: ConsumerGroupRegularExpressionValue | None) -> None:
         """Set or remove the topics that match a regular expression."""
         old = self.regexes.get(regex)
-        if old is not None:
-            self._count_topics(set(old.topics), by_regex=-1)
+        before, after = set(() if old is None else old.topics), set(() if value is None else value.topics)
+        self._count_topics(before - after, by_regex=-1)
+        self._count_topics(after - before, by_regex=1)
         if value is not None:
             self.regexes[regex] = value
-            self._count_topics(set(value.topics), by_regex=1)
         elif old is not None:
             del self.regexes[regex]
 
@@ -136,7 +140,7 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
         self._put_instance(old, member)
 
     def _current_put(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
-        if old is not None:
+        if old is not None and (old.assigned or old.pending_revocation):
             self._release(old.assigned, old.member_epoch)
             self._release(old.pending_revocation, old.member_epoch)
         self._own(member.assigned, member.member_epoch)
@@ -167,6 +171,7 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
     def _count_topics(self, topics: Iterable[str], by_name: int = 0, by_regex: int = 0) -> None:
         changed: dict[str, SubscriptionCount] = {}
         followed: list[str] = []
+        left: list[str] = []
         # Most topics of a group have the same count.
         after: dict[SubscriptionCount, SubscriptionCount] = {}
         for topic in topics:
@@ -175,36 +180,47 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
             if new is None:
                 new = after[old] = SubscriptionCount(old.by_name + by_name, old.by_regex + by_regex)
             if new == NO_COUNT:
-                del self.subscribed_topics[topic]
-                self._services.by_topic.unfollow(topic, self.group_id)
+                left.append(topic)
             else:
                 changed[topic] = new
                 if old is NO_COUNT:
                     followed.append(topic)
         self.subscribed_topics.put_all(changed)
+        self.subscribed_topics.remove_all(left)
         self._services.by_topic.follow(followed, self.group_id)
+        self._services.by_topic.unfollow(left, self.group_id)
 
     def _release(self, partitions: Epochs, member_epoch: int) -> None:
+        free: list[TopicId] = []
         for topic_id, numbers in partitions.items():
             epochs = self.partition_epochs.get(topic_id)
             if epochs is None:
+                continue
+            if len(epochs) == len(numbers) and epochs == dict.fromkeys(numbers, member_epoch):
+                # Nobody else has a partition of the topic. What it was stays in the container, for who looks back.
+                free.append(topic_id)
                 continue
             for partition in numbers:
                 # A partition with a different epoch has a new owner, whose record came first in a compacted log.
                 if epochs.get(partition) == member_epoch:
                     del epochs[partition]
             if not epochs:
-                del self.partition_epochs[topic_id]
+                free.append(topic_id)
+        self.partition_epochs.remove_all(free)
 
     def _own(self, partitions: Epochs, member_epoch: int) -> None:
+        first: dict[TopicId, TimelineDict[int, int]] = {}
         for topic_id, numbers in partitions.items():
             epochs = self.partition_epochs.get(topic_id)
             if epochs is None:
-                if not numbers:
-                    continue
-                epochs = self.partition_epochs[topic_id] = TimelineDict(self._services.registry)
+                if numbers:
+                    # Nobody has seen this container without them.
+                    epochs = first[topic_id] = TimelineDict(self._services.registry)
+                    epochs.fill(dict.fromkeys(numbers, member_epoch).items())
+                continue
             # Two owners are never in a sound log; in a damaged one the newer epoch counts.
             epochs.put_all({each: member_epoch for each in numbers if epochs.get(each, member_epoch) <= member_epoch})
+        self.partition_epochs.put_all(first)
 
 
 def consumer_groups(registry: SnapshotRegistry) -> GroupTable[ConsumerGroup]:

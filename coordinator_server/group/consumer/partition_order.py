@@ -34,9 +34,11 @@ def order_topics(by_topic: Mapping[bytes, V]) -> dict[bytes, V]:
 
 def order_loaded(epochs: Mapping[int, int]) -> Mapping[int, int]:
     """Return the partitions of a record as the state has them."""
+    if len(epochs) < 2:
+        return epochs
     partitions = list(epochs)
     # No sound log has negative numbers.
-    if not partitions or min(partitions) < 0:
+    if min(partitions) < 0:
         return epochs
     ordered = order_numbers(LEAST_BUCKETS, partitions)
     return epochs if ordered == partitions else {partition: epochs[partition] for partition in ordered}

@@ -18,7 +18,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from coordinator_server.group.assign.spec import Partitions
-from coordinator_server.group.consumer.group import NO_EPOCH
 from coordinator_server.group.consumer.member import (
     NO_ASSIGNMENT,
     ConsumerGroupMember,
@@ -48,8 +47,8 @@ class Goal(NamedTuple):
     """Whether this request has changed the subscription: then partitions of other topics are taken away at once."""
     owned: Sequence[TopicPartitions] | None
     """The partitions that the member says it owns; None if it does not say."""
-    partition_epoch: Callable[[TopicId, int], int]
-    """The epoch of a partition's owner, or NO_EPOCH."""
+    owners: Callable[[TopicId], Mapping[int, int]]
+    """The epochs of the owners of a topic's partitions, without those that nobody owns."""
 
 
 def reconcile(member: ConsumerGroupMember, goal: Goal) -> ConsumerGroupMember:
@@ -84,18 +83,24 @@ def _next_assignment(member: ConsumerGroupMember, member_epoch: int, goal: Goal)
     for topic_id in {**goal.target, **member.assigned}:
         # The target of a topic that the member no longer subscribes to counts as empty.
         target = goal.target.get(topic_id, []) if goal.is_subscribed(topic_id) else []
-        has, wanted = member.assigned.get(topic_id, _NOTHING), set(target)
-        lost = [partition for partition in has if partition not in wanted]
-        if lost:
-            stays = [partition for partition in has if partition in wanted]
-            revoked[topic_id] = {partition: has[partition] for partition in order_rest(has, stays)}
-        if len(lost) < len(has):
-            kept[topic_id] = {partition: has[partition] for partition in order_rest(has, lost)}
-        # What the member itself is revoking is free for it: a partition has one owner.
-        own = member.pending_revocation.get(topic_id, _NOTHING)
-        missing = order_missing(target, has) if len(has) - len(lost) < len(wanted) else []
-        free = [each for each in missing if each in own or goal.partition_epoch(topic_id, each) == NO_EPOCH]
-        has_unreleased = has_unreleased or len(free) < len(missing)
+        has, lost = member.assigned.get(topic_id, _NOTHING), list[int]()
+        if not has:
+            missing = order_missing(target, ()) if target else []
+        else:
+            wanted = set(target)
+            lost = [partition for partition in has if partition not in wanted]
+            if lost:
+                stays = [partition for partition in has if partition in wanted]
+                revoked[topic_id] = {partition: has[partition] for partition in order_rest(has, stays)}
+            if len(lost) < len(has):
+                kept[topic_id] = {partition: has[partition] for partition in order_rest(has, lost)}
+            missing = order_missing(target, has) if len(has) - len(lost) < len(wanted) else []
+        free, owners = missing, goal.owners(topic_id)
+        if owners:
+            # What the member itself is revoking is free for it: a partition has one owner.
+            own = member.pending_revocation.get(topic_id, _NOTHING)
+            free = [each for each in missing if each in own or each not in owners]
+            has_unreleased = has_unreleased or len(free) < len(missing)
         if free:
             gets[topic_id] = {each: has.get(each, goal.epoch) for each in order_rest(has, lost, free)}
     if revoked and _owns_any(goal.owned, revoked):

@@ -105,10 +105,15 @@ def take_resolved(consumer: ConsumerContext, group_id: str, resolved: Resolved) 
         before = group.regexes.get(regex)
         old, new = set(() if before is None else before.topics), set(topics)
         is_changed = is_changed or old != new
-        for names, step in ((old, -1), (new, 1)):
+        for names, step in ((old - new, -1), (new - old, 1)):
+            # Most topics of a group have the same count.
+            after: dict[SubscriptionCount, SubscriptionCount] = {}
             for name in names:
                 count = counts.get(name, NO_COUNT)
-                counts[name] = SubscriptionCount(count.by_name, count.by_regex + step)
+                found = after.get(count)
+                if found is None:
+                    found = after[count] = SubscriptionCount(count.by_name, count.by_regex + step)
+                counts[name] = found
         records.append(regex_record(group_id, regex, topics, resolved.version, resolved.timestamp))
     metadata_hash = consumer.hashes.of_group([name for name, count in counts.items() if count != NO_COUNT])
     if is_changed or metadata_hash != group.metadata_hash:

@@ -17,6 +17,8 @@ TopicCounts = Mapping[str, SubscriptionCount]
 
 def topics_after(group: ConsumerGroup, old: Metadata, new: Metadata) -> TopicCounts:
     """Return the subscribed topics when a member's metadata changes from ``old`` to ``new``."""
+    if old is new:
+        return group.subscribed_topics
     counts = dict(group.subscribed_topics)
     _count_names(counts, old.subscribed_topic_names, -1)
     _count_names(counts, new.subscribed_topic_names, 1)

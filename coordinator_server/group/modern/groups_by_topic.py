@@ -15,31 +15,40 @@ class GroupsByTopic:
 
     def __init__(self, registry: SnapshotRegistry) -> None:
         self._registry = registry
-        self._by_topic: TimelineDict[str, TimelineDict[str, None]] = TimelineDict(registry)
+        # Most topics have one group, which may have thousands of topics.
+        self._by_topic: TimelineDict[str, str | TimelineDict[str, None]] = TimelineDict(registry)
 
     def get(self, topic: str) -> Collection[str]:
         """Return the groups of a topic in the latest state."""
-        return self._by_topic.get(topic, ())
+        groups = self._by_topic.get(topic, ())
+        return (groups,) if isinstance(groups, str) else groups
 
     def follow(self, topics: Iterable[str], group_id: str) -> None:
         """Add a group to those of each topic."""
-        added: dict[str, TimelineDict[str, None]] = {}
+        changed: dict[str, str | TimelineDict[str, None]] = {}
         for topic in topics:
             groups = self._by_topic.get(topic)
             if groups is None:
-                # Nobody has seen this one without the group.
-                groups = added[topic] = TimelineDict(self._registry)
-                groups.fill_one(group_id, None)
+                changed[topic] = group_id
+            elif isinstance(groups, str):
+                # Nobody has seen this container without both.
+                both = changed[topic] = TimelineDict(self._registry)
+                both.fill(((groups, None), (group_id, None)))
             else:
                 groups[group_id] = None
-        self._by_topic.put_all(added)
+        self._by_topic.put_all(changed)
 
-    def unfollow(self, topic: str, group_id: str) -> None:
-        """Remove a group from those of a topic."""
-        groups = self._by_topic[topic]
-        del groups[group_id]
-        if not groups:
-            del self._by_topic[topic]
+    def unfollow(self, topics: Iterable[str], group_id: str) -> None:
+        """Remove a group from those of each topic."""
+        left: list[str] = []
+        for topic in topics:
+            groups = self._by_topic[topic]
+            if isinstance(groups, str) or len(groups) == 1:
+                # What it was stays in the container, for who looks back.
+                left.append(topic)
+            else:
+                del groups[group_id]
+        self._by_topic.remove_all(left)
 
 
 class GroupServices(Protocol):

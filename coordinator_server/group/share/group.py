@@ -78,9 +78,7 @@ class ShareGroup(ModernGroup[ShareGroupMember, Partitions]):
         gone, come = before - after, after - before
         self._services.by_topic.follow((topic for topic in come if topic not in self.subscribed_topics), self.group_id)
         recount(self.subscribed_topics, gone, come)
-        for topic in gone:
-            if topic not in self.subscribed_topics:
-                self._services.by_topic.unfollow(topic, self.group_id)
+        self._services.by_topic.unfollow((topic for topic in gone if topic not in self.subscribed_topics), self.group_id)
 
 
 def share_groups(registry: SnapshotRegistry) -> GroupTable[ShareGroup]:

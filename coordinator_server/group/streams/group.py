@@ -157,8 +157,7 @@ class StreamsGroup(ReconcilingGroup[StreamsGroupMember, TaskAssignment]):
         self.source_topics.set(_NO_SOURCES if after is None else source_topics(after))
         old, new = (set() if each is None else set(required_topics(each)) for each in (before, after))
         self._services.by_topic.follow(new - old, self.group_id)
-        for topic in old - new:
-            self._services.by_topic.unfollow(topic, self.group_id)
+        self._services.by_topic.unfollow(old - new, self.group_id)
 
     def _put_member(self, old: StreamsGroupMember | None, member: StreamsGroupMember) -> None:
         super()._put_member(old, member)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from coordinator_server.catalog.topics import Topic
 from coordinator_server.group.common.regexes import MATCHES_PER_STEP, REST_MS, STEP_MS, RegexResolver, Resolved
 from coordinator_server.group.consumer.records import regex_tombstone
 from coordinator_server.group.pass_times import STEP_INTERVAL_MS, PassTimes
@@ -30,7 +31,9 @@ class Resolving:
         self.topics.create(**dict.fromkeys(topics, 1))
         self.found: dict[str, Resolved] = {}
         self.denied: set[str] = set()
-        self.resolver = RegexResolver(self.topics, self.timer, self.clock, PassTimes(), self._authorize)
+        # The topics that were prepared for the operation that gets a result.
+        self.prepared: list[str] = []
+        self.resolver = RegexResolver(self.topics, self.timer, self.clock, PassTimes(), self._authorize, self._prepare)
 
     def resolve(self, group_id: str, *regexes: str) -> None:
         def take(resolved: Resolved) -> CoordinatorResult[Any]:
@@ -51,9 +54,22 @@ class Resolving:
         self.clock.advance(max(end - self.clock.now_ms(), 0))
         return steps
 
+    def _prepare(self, topic: Topic) -> None:
+        self.prepared.append(topic.name)
+
     def _authorize(self, context: RequestContext, topics: Collection[str]) -> Iterable[str]:
         assert context is CLIENT
         return [topic for topic in topics if topic not in self.denied]
+
+
+def test_each_topic_that_matches_is_prepared_in_the_steps() -> None:
+    """Its hash takes long for thousands of topics, and the operation that gets the result needs it."""
+    resolving = Resolving("a1", "a2", "b1")
+    resolving.resolve("g", "a.", ".2")
+    resolving.advance(100)
+
+    assert resolving.prepared == ["a1", "a2", "a2"]
+    assert list(resolving.found) == ["g"]
 
 
 def test_the_topics_of_each_expression_are_found() -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from itertools import permutations
 from random import Random
+from typing import Any
+
+import pytest
 
 from coordinator_server.group.consumer import records
 from coordinator_server.group.consumer.group import NO_EPOCH, ConsumerGroup, SubscriptionCount, consumer_groups
@@ -11,7 +14,7 @@ from coordinator_server.group.consumer.member import ConsumerGroupMember, Epochs
 from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.modern.reconciling_group import GroupState
 from coordinator_server.group.modern.records import tombstone
-from coordinator_server.machine.timeline import SnapshotRegistry
+from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.messages.consumer_group_records import (
     ClassicMemberMetadata,
@@ -333,3 +336,31 @@ def test_records_have_kafkas_bytes() -> None:
         ),
         ("0010000167000172", "0000" + "03" + "0261" + "0262" + "0000000000000005" + "0000000000000384" + "00"),
     ]
+
+
+@pytest.mark.interpreted
+def test_a_member_with_many_topics_is_a_few_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not some for each topic: what it has, in the next epoch, and when it has left."""
+    topic_ids = [bytes([number]) * 16 for number in range(60)]
+    log = Log(subscribed("m", "a"))
+    changes: list[str] = []
+    for name in ("__setitem__", "__delitem__", "put_all", "remove_all"):
+        real = getattr(TimelineDict, name)
+
+        def counted(container: Any, *args: Any, real: Any = real, name: str = name) -> None:
+            changes.append(name)
+            real(container, *args)
+
+        monkeypatch.setattr(TimelineDict, name, counted)
+    log.registry.snapshot(log.end)
+    counts = []
+    for epoch in (3, 4):
+        changes.clear()
+        log.replay(has("m", epoch, {topic_id: {0: epoch, 1: epoch} for topic_id in topic_ids}))
+        counts.append(len(changes))
+        assert {log.group.partition_epoch(topic_id, 1) for topic_id in topic_ids} == {epoch}
+    changes.clear()
+    log.replay(*RECORDS.member_tombstones("g", "m"))
+    counts.append(len(changes))
+
+    assert max(counts) < 20

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import pytest
 
-from coordinator_server.group.consumer.group import NO_EPOCH
 from coordinator_server.group.consumer.member import ConsumerGroupMember, Epochs, MemberState, current_assignment
 from coordinator_server.group.consumer.reconciliation import Goal, reconcile
 from coordinator_server.machine.errors import CoordinatorError
@@ -120,7 +119,7 @@ def after(case: Case) -> ConsumerGroupMember:
         lambda topic_id: topic_id in {TOPICS[name] for name in case.subscribed},
         case.is_changed,
         owned,
-        lambda topic_id, partition: 10 if partition in owners.get(topic_id, ()) else NO_EPOCH,
+        lambda topic_id: dict.fromkeys(owners.get(topic_id, ()), 10),
     )
     found = reconcile(member, goal)
     # What is in the record is what the member has.
