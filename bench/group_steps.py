@@ -5,7 +5,9 @@
 `operation` makes the records, `encoding` their bytes, and `replay` changes the state; all three are one step,
 between which nobody else is served.
 
+    preparation   the first of the steps that prepare a conversion
     conversion    a member of the consumer protocol joins a classic group, which becomes a consumer group with all of its members
+    and back      that member leaves again, and the group is a classic one
     many topics   the first heartbeat of a group names many topics, none of which the server has hashed before
     many tasks    a member joins a streams group of a hundred processes that have a thousand tasks, and the loop computes the new
                   target of all of them (by default a child process does)
@@ -16,11 +18,14 @@ from __future__ import annotations
 import argparse
 import itertools
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from coordinator_server.group.migration.preparation import MEMBERS_PER_STEP
 from coordinator_server.group.shard import GroupShard
+from coordinator_server.machine.block import RecordBlock
 from coordinator_server.machine.shard import RequestContext
+from protocol.batch_builder import NO_HEADERS, BatchBuilder
 from protocol.codec import encode
 from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -34,6 +39,7 @@ from tests.support.streams_beats import config_of as streams_config
 
 TIMEOUT_MS = 60_000
 PROCESSES, TASKS = 100, 1_000
+_CONTEXT = RequestContext("client", "127.0.0.1", 68, 1)
 
 
 class Spent(NamedTuple):
@@ -44,7 +50,7 @@ class Spent(NamedTuple):
     replay: float
 
 
-Step = Callable[[GroupShard], Iterable[CoordinatorRecord]]
+Step = Callable[[GroupShard], Sequence[CoordinatorRecord] | RecordBlock]
 """Runs the operation of a heartbeat. Returns its records."""
 
 
@@ -66,6 +72,36 @@ def classic_group(members: int, _topics: int) -> tuple[GroupLog, Step]:
     return log, joining(["t"])
 
 
+def preparation(members: int, topics: int) -> tuple[GroupLog, Step]:
+    """The same, and the first timer that the heartbeat has armed."""
+    log, step = classic_group(members, topics)
+    assert step(log.shard) == ()
+    return log, lambda _shard: _timer_records(log)
+
+
+def conversion(members: int, topics: int) -> tuple[GroupLog, Step]:
+    """The same, and the last timer, which converts the group."""
+    log, step = preparation(members, topics)
+    for _ in range(-(-members // MEMBERS_PER_STEP)):
+        assert step(log.shard) == ()
+    return log, step
+
+
+def conversion_back(members: int, topics: int) -> tuple[GroupLog, Step]:
+    """A shard with the consumer group that a classic one has become."""
+    log, _ = classic_group(members, topics)
+    log.run(GroupShard.consumer_group_heartbeat, _join(["t"]), version=1)
+    log.advance(0)
+    request = ConsumerGroupHeartbeatRequest("g", "new", -1)
+    return log, lambda shard: GroupShard.consumer_group_heartbeat(shard, _CONTEXT, request, FakeReply(1)).records
+
+
+def _timer_records(log: GroupLog) -> Sequence[CoordinatorRecord] | RecordBlock:
+    due = log.timer.pop_due(log.clock.now_ms())
+    assert due is not None
+    return due[1]().records
+
+
 def many_topics(_members: int, topics: int) -> tuple[GroupLog, Step]:
     """A shard without groups, and the names of topics of one partition."""
     log = GroupLog(config_of())
@@ -76,9 +112,12 @@ def many_topics(_members: int, topics: int) -> tuple[GroupLog, Step]:
 
 def joining(names: Sequence[str]) -> Step:
     """The heartbeat of a member that joins group ``g``."""
-    request = ConsumerGroupHeartbeatRequest("g", "new", 0, None, None, TIMEOUT_MS, list(names), None, None, [])
-    context = RequestContext("client", "127.0.0.1", 68, 1)
-    return lambda shard: GroupShard.consumer_group_heartbeat(shard, context, request, FakeReply(1)).records
+    request = _join(names)
+    return lambda shard: GroupShard.consumer_group_heartbeat(shard, _CONTEXT, request, FakeReply(1)).records
+
+
+def _join(names: Sequence[str]) -> ConsumerGroupHeartbeatRequest:
+    return ConsumerGroupHeartbeatRequest("g", "new", 0, None, None, TIMEOUT_MS, list(names), None, None, [])
 
 
 def many_tasks(_members: int, _topics: int) -> tuple[GroupLog, Step]:
@@ -92,7 +131,9 @@ def many_tasks(_members: int, _topics: int) -> tuple[GroupLog, Step]:
 
 
 CASES: dict[str, Callable[[int, int], tuple[GroupLog, Step]]] = {
-    "conversion": classic_group,
+    "preparation": preparation,
+    "conversion": conversion,
+    "and back": conversion_back,
     "many topics": many_topics,
     "many tasks": many_tasks,
 }
@@ -102,14 +143,20 @@ def measure(log: GroupLog, step: Step) -> Spent:
     """One heartbeat."""
     log.registry.snapshot(log.end_offset)
     times = [time.thread_time()]
-    records = list(step(log.shard))
+    records = step(log.shard)
     times.append(time.thread_time())
-    for record in records:
-        GROUP_SERDE.encode_key(record)
-        GROUP_SERDE.encode_value(record)
-    times.append(time.thread_time())
-    for offset, record in enumerate(records, log.end_offset):
-        log.shard.replay(offset, record)
+    if isinstance(records, RecordBlock):
+        records.max_bytes()
+        records.write(BatchBuilder(0, 0), NO_HEADERS)
+        times.append(time.thread_time())
+        records.replay(log.end_offset)
+    else:
+        for record in records:
+            GROUP_SERDE.encode_key(record)
+            GROUP_SERDE.encode_value(record)
+        times.append(time.thread_time())
+        for offset, record in enumerate(records, log.end_offset):
+            log.shard.replay(offset, record)
     times.append(time.thread_time())
     return Spent(*((after - before) * 1000 for before, after in itertools.pairwise(times)))
 

@@ -13,12 +13,13 @@ from itertools import chain
 from typing import Any
 
 from coordinator_server.group.classic.type import ClassicType
+from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.group_type import GroupContext, GroupType, Replay, SharedTables
 from coordinator_server.group.share.type import ShareType
 from coordinator_server.group.streams.type import StreamsType
 from coordinator_server.group.types import CLASSIC, CONSUMER, GROUP_TYPES, SHARE, STREAMS
-from coordinator_server.machine.block import EncodedRecords, RecordBlock
+from coordinator_server.machine.block import EncodedRecord, EncodedRecords, RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.pending import PendingOffsets
@@ -158,18 +159,41 @@ class Groups:
             for number, record in enumerate(records, offset):
                 self.replays[type(record.key)](number, record.key, record.value)
 
-        encoded = [(GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)) for record in records]
-        return EncodedRecords(encoded, GROUP_SERDE.decode, keep)
+        return encoded_block(records, keep)
+
+    def put_consumer_group(self, end_offset: int, group: ConsumerGroup) -> None:
+        """Replay the records of a new consumer group, which end before the offset, all at once: ``group`` has them."""
+        group.end_offset.set(end_offset)
+        self.consumer.by_id[group.group_id] = group
+        self._note_type(self.types[CONSUMER], group.group_id)
+
+    def drop_consumer_group(self, group_id: str) -> None:
+        """Replay the tombstones of a consumer group all at once."""
+        self.consumer.by_id.pop(group_id).forget()
+        self._note_type(self.types[CONSUMER], group_id)
 
     def _replay_other(self, group_type: GroupType, replay: Replay, offset: int, key: Any, value: Message | None) -> None:
         replay(offset, key, value)
-        group_id: str = key.group_id
+        self._note_type(group_type, key.group_id)
+
+    def _note_type(self, group_type: GroupType, group_id: str) -> None:
+        """Note whether the id is that of a group of this type, whose records have changed."""
         if (group_id in group_type) != (self.others.get(group_id) is group_type):
             found = next((each for name, each in self.types.items() if name != CLASSIC and group_id in each), None)
             if found is None:
                 del self.others[group_id]
             else:
                 self.others[group_id] = found
+
+
+def encoded_block(records: Sequence[CoordinatorRecord], keep: Callable[[int], None]) -> RecordBlock:
+    """Return records as a block. ``keep`` replays them all, from an offset on."""
+    return EncodedRecords([encoded(record) for record in records], GROUP_SERDE.decode, keep)
+
+
+def encoded(record: CoordinatorRecord) -> EncodedRecord:
+    """Return the bytes of a record."""
+    return GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)
 
 
 def _each_once(group_ids: Iterable[str]) -> Iterator[str]:

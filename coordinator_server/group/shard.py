@@ -12,14 +12,19 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from coordinator_server.catalog.topics import DeletedTopic
-from coordinator_server.group import delete, describe, restore, share_heartbeat, share_offsets, streams_heartbeat
+from coordinator_server.group import (
+    consumer_heartbeat,
+    delete,
+    describe,
+    restore,
+    share_heartbeat,
+    share_offsets,
+    streams_heartbeat,
+)
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.classic import heartbeat, join, leave, sync
 from coordinator_server.group.classic.attempt import JoinAttempt
 from coordinator_server.group.commit import admit, check_partitions, check_plain, tell_refused
-from coordinator_server.group.consumer.heartbeat import heartbeat as join_or_stay
-from coordinator_server.group.consumer.leave import leave as leave_consumer_group
-from coordinator_server.group.consumer.validation import validate
 from coordinator_server.group.describe import EVERY_GROUP, GroupFilter
 from coordinator_server.group.digest import GroupDigests
 from coordinator_server.group.expiry import Due, OffsetExpiry
@@ -28,9 +33,9 @@ from coordinator_server.group.group_type import GroupContext
 from coordinator_server.group.holdup import Holdup
 from coordinator_server.group.holdups import holdups
 from coordinator_server.group.migration import members as classic_members
-from coordinator_server.group.migration.entry import enter, entered
 from coordinator_server.group.migration.exit import downgrade_without
 from coordinator_server.group.migration.join import join_group as join_consumer_group
+from coordinator_server.group.migration.preparation import Conversions
 from coordinator_server.group.modern.describe import UndescribedGroup
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.restore import Restore, Restored
@@ -94,6 +99,7 @@ class GroupShard:
         self.groups.consumer_context.downgrade = partial(downgrade_without, self.groups)
         self.expiry = OffsetExpiry(self.groups, context)
         self._topic_deletion = TopicDeletion(self.groups, context)
+        self._conversions = Conversions(self.groups)
         self._digests = GroupDigests(self.groups, registry)
         self._replay = self.groups.replays
 
@@ -135,16 +141,7 @@ class GroupShard:
         self, context: RequestContext, request: ConsumerGroupHeartbeatRequest, reply: Reply[ConsumerGroupHeartbeatResponse]
     ) -> CoordinatorResult[ConsumerGroupHeartbeatResponse]:
         """Join a consumer group, stay in it, or leave it. Answered when the records of the group are durable."""
-        consumer, group_id = self.groups.consumer_context, request.group_id
-        validate(request, context.api_version, consumer.assignors)
-        group = self.groups.consumer.by_id.get(group_id)
-        if group is None:
-            entry = enter(self.groups, group_id, request.member_epoch)
-            result = join_or_stay(consumer, context, request, entry.group, entry.records, is_due=entry.is_due)
-            return entered(self.groups, entry, result)
-        if request.member_epoch < 0:
-            return leave_consumer_group(consumer, group, request)
-        return join_or_stay(consumer, context, request, group)
+        return consumer_heartbeat.heartbeat(self.groups, self._conversions, context, request, reply)
 
     def share_group_heartbeat(
         self, context: RequestContext, request: ShareGroupHeartbeatRequest, reply: Reply[ShareGroupHeartbeatResponse]
@@ -381,6 +378,7 @@ class GroupShard:
     def on_unloaded(self) -> None:
         """Answer all waiting requests with NOT_COORDINATOR, and drop soft state."""
         self.expiry.stop()
+        self._conversions.stop()
         for group_type in self.groups.types.values():
             group_type.on_unloaded()
         self.groups.offsets.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from functools import lru_cache
 from operator import mul
 from struct import Struct as Layout
 from typing import Final
@@ -24,6 +25,8 @@ _POWERS: Final[tuple[int, ...]] = tuple(pow(_BASE, place, 1 << 32) for place in 
 _LANES: Final = 64
 _CHUNK: Final = 4 * _LANES
 _CHUNK_BYTES: Final = 2 * _CHUNK
+# Some hundred bytes each.
+_HASHES: Final = 16_384
 _SECOND_OF_2: Final = int.from_bytes(b"\x00\x00\xff\xff" * 2 * _LANES, "big")
 _LAST_2_OF_4: Final = int.from_bytes(b"\x00\x00\x00\x00\xff\xff\xff\xff" * _LANES, "big")
 _CHUNK_POWER: Final[int] = pow(_BASE, _CHUNK, 1 << 32)
@@ -58,6 +61,10 @@ def _hash_long(text: str) -> int:
     return total & _MASK
 
 
+text_hash = lru_cache(_HASHES)(java_string_hash)
+"""The same, of texts that come again: ids of members, names of topics."""
+
+
 def text_order(text: str) -> bytes:
     """Return a key that sorts texts as Java's ``String.compareTo`` does: by UTF-16 code units."""
     return text.encode("utf-16-be", "surrogatepass")
@@ -74,7 +81,7 @@ def hash_map_order(keys: Iterable[str]) -> list[str]:
         buckets *= 2
 
     def bucket(key: str) -> int:
-        value = java_string_hash(key) & 0xFFFFFFFF
+        value = text_hash(key) & 0xFFFFFFFF
         return (value ^ value >> 16) & (buckets - 1)
 
     return sorted(distinct, key=bucket)

@@ -7,21 +7,16 @@ how a table was created and filled; where versions of Java differ, it is that of
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from struct import Struct as Layout
 from typing import Final
 
-from coordinator_server.machine.java import java_string_hash
+from coordinator_server.machine.java import text_hash
 
 LEAST_BUCKETS: Final = 16
 _words: Final = Layout(">4I").unpack
 # Knuth's multiplier, as TimelineHashMap uses it.
 _FIBONACCI: Final = -7046029254386353131
 _64_BITS: Final = (1 << 64) - 1
-# Ids of members of groups, some hundred bytes each.
-_HASHES: Final = 16_384
-
-text_hash = lru_cache(_HASHES)(java_string_hash)
 
 
 def spread_text(text: str) -> int:
@@ -80,6 +75,8 @@ def order_union(names: Sequence[str], found: Sequence[str]) -> list[str]:
 def order_topic_ids(topic_ids: Iterable[bytes]) -> list[bytes]:
     """Return the order of a HashMap that has got these topic ids one by one."""
     given = list(dict.fromkeys(topic_ids))
+    if len(given) < 2:
+        return given
     mask = buckets_for(len(given)) - 1
     return sorted(given, key=lambda topic_id: spread_topic_id(topic_id) & mask)
 
@@ -144,7 +141,10 @@ def _order_timeline(keys: Sequence[str], most: int) -> list[str]:
     return sorted(last_first, key=lambda key: (text_hash(key) * _FIBONACCI & _64_BITS) >> shift)
 
 
-def _order_numbers(numbers: Iterable[int], buckets: int) -> list[int]:
+def _order_numbers(numbers: Sequence[int], buckets: int) -> list[int]:
+    if len(numbers) < 2:
+        return list(numbers)
+
     def bucket(number: int) -> int:
         unsigned = number & 0xFFFF_FFFF
         return (unsigned ^ unsigned >> 16) & buckets - 1

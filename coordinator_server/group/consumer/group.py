@@ -11,6 +11,7 @@ nobody else gets it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,6 +22,7 @@ from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.modern.group_table import GroupTable, Put, put_head
 from coordinator_server.group.modern.groups_by_topic import GroupServices
 from coordinator_server.group.modern.reconciling_group import ReconcilingGroup
+from coordinator_server.group.modern.target_assignment import TargetAssignment
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict, TimelineValue
 from protocol.fields import Message
 from protocol.messages.consumer_group_records import (
@@ -134,6 +136,47 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
             self.regexes[regex] = value
         elif old is not None:
             del self.regexes[regex]
+
+    def fill(
+        self, head: Mapping[type[Message], Any], members: Sequence[ConsumerGroupMember], targets: Mapping[str, Message]
+    ) -> None:
+        """Make of this group, which nobody has seen, one with all of these records: the values of single ones and of targets.
+
+        The same as record by record, in the order of the members. No two of these own a partition.
+        """
+        self.head.fill(head.items())
+        self.members.fill((member.member_id, member) for member in members)
+        self.most_members = len(members)
+        read = self.records.target_form.read
+        self.targets.fill((member_id, TargetAssignment(read, value)) for member_id, value in targets.items())
+        metadata = [member.metadata for member in members]
+        topics: Counter[str] = Counter()
+        for names, count in Counter([tuple(value.subscribed_topic_names) for value in metadata]).items():
+            topics.update(dict.fromkeys(names, count))
+        self.subscribed_topics.fill((topic, SubscriptionCount(count)) for topic, count in topics.items())
+        self._services.by_topic.follow(topics, self.group_id)
+        self.regex_members.fill(Counter([each for value in metadata if (each := value.subscribed_topic_regex)]).items())
+        self.server_assignors.fill(Counter([each for value in metadata if (each := value.server_assignor) is not None]).items())
+        self.static_members.fill((each, member.member_id) for member in members if (each := member.instance_id) is not None)
+        self.stable_members.fill(Counter([epoch for member in members if (epoch := member.stable_epoch) is not None]).items())
+        classic = [own for value in metadata if (own := value.classic_member_metadata) is not None]
+        self.classic_members.set(len(classic))
+        self.classic_protocols.fill(Counter([each.name for own in classic for each in own.supported_protocols]).items())
+        self._count_bytes(sum(map(self.records.bytes_of, metadata)))
+        owners: dict[TopicId, dict[int, int]] = {}
+        for member in members:
+            for partitions in (member.assigned, member.pending_revocation):
+                for topic_id, numbers in partitions.items():
+                    owners.setdefault(topic_id, {}).update(dict.fromkeys(numbers, member.member_epoch))
+        for topic_id, epochs in owners.items():
+            filled: TimelineDict[int, int] = TimelineDict(self._services.registry)
+            filled.fill(epochs.items())
+            self.partition_epochs.fill_one(topic_id, filled)
+
+    def forget(self) -> None:
+        """Take out what others know of this group, whose last record is gone. What it was stays in it, for who looks back."""
+        self._services.by_topic.unfollow(self.subscribed_topics, self.group_id)
+        self._services.member_bytes.set(self._services.member_bytes.value - self.member_bytes.value)
 
     def _metadata_put(self, old: ConsumerGroupMember | None, member: ConsumerGroupMember) -> None:
         self._count_metadata(NO_METADATA if old is None else old.metadata, member.metadata)

@@ -5,10 +5,7 @@ When a member repeats a heartbeat that has changed nothing, it is answered witho
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
-
-from msgspec.structs import replace
 
 from coordinator_server.group.common.names import sorted_names
 from coordinator_server.group.consumer.change import advance, subscribe, written
@@ -23,7 +20,6 @@ from coordinator_server.group.modern.revocation import await_revocation
 from coordinator_server.group.modern.sessions import refresh_session
 from coordinator_server.group.modern.steady_heartbeat import again
 from coordinator_server.machine.shard import CoordinatorResult, RequestContext
-from protocol.coordinator_records import CoordinatorRecord
 from protocol.messages.consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatRequest,
@@ -42,13 +38,13 @@ def heartbeat(
     context: RequestContext,
     request: ConsumerGroupHeartbeatRequest,
     group: ConsumerGroup,
-    first: Sequence[CoordinatorRecord] = (),
     *,
+    is_entry: bool = False,
     is_due: bool = False,
 ) -> Result:
-    """Run a valid heartbeat that is not a leave. ``first`` are records to write before. Raises CoordinatorError.
+    """Run a valid heartbeat that is not a leave. Raises CoordinatorError.
 
-    ``is_due``: the group needs a new assignment in any case.
+    ``is_entry``: the records of the group are not written yet. ``is_due``: it needs a new assignment in any case.
     """
     refuse_if_full(group, request.member_id, consumer.config.consumer.group_consumer_max_size)
     refuse_many_topics(consumer, group.group_id, len(request.subscribed_topic_names or ()))
@@ -66,12 +62,11 @@ def heartbeat(
     )
     if request.member_epoch == 0 or _is_full(request) or after.assigned != before.assigned:
         response.assignment = assignment_of(after.assigned)
-    elif not first and not changed.records and after.is_reconciled_to(group.group_epoch):
+    elif not is_entry and not changed.records and after.is_reconciled_to(group.group_epoch):
         # Regular expressions may have to be resolved again, so there is none with them.
         short_way = again(consumer, group, session) if not group.regex_members and _is_bare(request, after) else None
         return CoordinatorResult(response, depends_on=group.end_offset.value, again=short_way)
-    result = written(consumer, group, subscribed, changed, response)
-    return replace(result, records=[*first, *changed.records]) if first else result
+    return written(consumer, group, subscribed, changed, response)
 
 
 def _metadata(

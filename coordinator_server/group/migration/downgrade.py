@@ -6,7 +6,7 @@ The epoch of the group becomes the generation, and the protocol that most of the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from coordinator_server.config import Config
@@ -29,10 +29,15 @@ from protocol.messages.join_group import JoinGroupRequestProtocol
 
 
 class Downgrade(NamedTuple):
-    """The records of a conversion, and the group that they make, with what only its members' requests have said."""
+    """The records of a conversion, and the group that they make, with what only its members' requests have said.
+
+    They are all tombstones of the consumer group, and then the record of the classic one.
+    """
 
     records: list[CoordinatorRecord]
     group: ClassicGroup
+    before: Sequence[CoordinatorRecord] = ()
+    """Records that change the consumer group first."""
 
 
 def may_downgrade_without(config: Config, group: ConsumerGroup, leaving: Collection[ConsumerGroupMember]) -> bool:
@@ -82,9 +87,11 @@ def downgrade(
     for member in members:
         each = classic.members[member.member_id]
         version = _version(classic, each)
-        each.assignment = write_assignment(targets[member.member_id], topics, version)
-        # Members that have not reached their targets have other partitions, until they join again.
-        each.held = write_assignment(_owned(member), topics, version)
+        target, owned = targets[member.member_id], _owned(member)
+        each.assignment = each.held = write_assignment(target, topics, version)
+        if list(owned.items()) != list(target.items()):
+            # Members that have not reached their targets have other partitions, until they join again.
+            each.held = write_assignment(owned, topics, version)
     renamed = [joining.member_id if joining and replaced and each == replaced.member_id else each for each in order]
     # A damaged log may have targets without members.
     targets_of = [*renamed, *(each for each in group.targets if each not in group.members)]

@@ -22,10 +22,11 @@ from coordinator_server.group.classic.records import group_tombstone
 from coordinator_server.group.classic.state import EMPTY, STABLE
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.migration.timers import refresh_classic_session
-from coordinator_server.group.migration.upgrade import refuse_upgrade, upgrade
+from coordinator_server.group.migration.upgrade import PreparedMembers, refuse_upgrade, upgrade
 from coordinator_server.group.modern.sessions import end_session
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
+from coordinator_server.machine.block import BlockSequence, RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
@@ -40,15 +41,15 @@ class Entry(NamedTuple):
     """The consumer group that a heartbeat enters: one that its records, which come first, make. ``classic`` is what it replaces."""
 
     group: ConsumerGroup
-    records: Sequence[CoordinatorRecord] = ()
+    records: Sequence[CoordinatorRecord] | RecordBlock = ()
     classic: ClassicGroup | None = None
     is_due: bool = False
     """Whether a rebalance of the classic group was in progress, somebody has to give something up, or a partition has no owner:
     then the consumer group needs a new epoch in any case."""
 
 
-def enter(groups: Groups, group_id: str, member_epoch: int) -> Entry:
-    """Return the group for a heartbeat to a group id that has no consumer group.
+def enter(groups: Groups, group_id: str, member_epoch: int, prepared: PreparedMembers | None = None) -> Entry:
+    """Return the group for a heartbeat to a group id that has no consumer group. ``prepared`` are members that it may convert.
 
     Raises GROUP_ID_NOT_FOUND if it may not have one.
     """
@@ -64,7 +65,7 @@ def enter(groups: Groups, group_id: str, member_epoch: int) -> Entry:
         return Entry(groups.consumer.absent(group_id), [group_tombstone(group_id)], classic)
     consumer = groups.consumer_context
     refuse_upgrade(consumer.config, classic)
-    converted = upgrade(classic, consumer.topics, consumer.hashes.of_group)
+    converted = upgrade(groups, classic, prepared)
     is_due = classic.state is not STABLE or converted.is_due
     return Entry(converted.group, converted.records, classic, is_due)
 
@@ -74,6 +75,10 @@ def entered(groups: Groups, entry: Entry, result: CoordinatorResult[T]) -> Coord
     classic, members = entry.classic, list(entry.group.members.values())
     if classic is None:
         return result
+    if isinstance(entry.records, RecordBlock):
+        result = replace(result, records=BlockSequence([entry.records, groups.block_of(list(result.records))]))
+    else:
+        result = replace(result, records=[*entry.records, *result.records])
     consumer, group_id = groups.consumer_context, classic.group_id
     for member in members:
         refresh_classic_session(consumer, group_id, member)

@@ -17,8 +17,9 @@ from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.migration.downgrade import Downgrade, downgrade, may_downgrade_without
 from coordinator_server.group.modern.sessions import end_session, restart_session
-from coordinator_server.group.registry import Groups
+from coordinator_server.group.registry import Groups, encoded_block
 from coordinator_server.group.why import Why
+from coordinator_server.machine.block import BlockSequence
 from coordinator_server.machine.errors import operation_error
 from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
@@ -59,12 +60,20 @@ def exited(
             classic.note(reason)
         started = prepare_rebalance(groups.classic_context, classic)
         assert not started.records, "members have to join before a generation begins"
+    block = encoded_block(converted.records, partial(_keep, groups, converted))
     return CoordinatorResult(
         response,
-        converted.records,
+        BlockSequence([groups.block_of(converted.before), block]) if converted.before else block,
         partial(_settle, groups, classic, members),
         attribution=because(Reason(Why.GROUP_DOWNGRADED), *reasons),
     )
+
+
+def _keep(groups: Groups, converted: Downgrade, offset: int) -> None:
+    """Replay the records of a conversion."""
+    record = converted.records[-1]
+    groups.drop_consumer_group(converted.group.group_id)
+    groups.replays[type(record.key)](offset + len(converted.records) - 1, record.key, record.value)
 
 
 def _settle(groups: Groups, classic: ClassicGroup, members: Sequence[str], error: ErrorCode | None) -> None:

@@ -97,9 +97,8 @@ def _joined_classic_group(
     if not is_behind:
         changed = move(consumer, group, subscribed, last_target(group, member), owned)
         member, records = changed.member, changed.records
-    converted = downgrade(group, (), member, consumer.topics, consumer.clock.wall_ms())
+    converted = downgrade(group, (), member, consumer.topics, consumer.clock.wall_ms())._replace(before=records)
     reasons = [Reason(Why.STATIC_MEMBER_RETURNED, member.member_id)]
-    converted = converted._replace(records=[*records, *converted.records])
     return exited(groups, group, converted, reasons, _answer(member), is_rebalance=is_rebalance)
 
 

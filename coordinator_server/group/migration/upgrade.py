@@ -6,7 +6,8 @@ got. The generation becomes the epoch of the group, of its target assignment and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import NamedTuple, NoReturn
 
 from coordinator_server.catalog.topics import Topic
@@ -30,23 +31,26 @@ from coordinator_server.group.migration.embedded import (
     read_subscription,
     refuse,
 )
+from coordinator_server.group.registry import Groups, encoded
+from coordinator_server.machine.block import EncodedRecord, EncodedRecords, RecordBlock
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.java import hash_map_order
+from coordinator_server.machine.java import hash_map_order, text_hash
 from coordinator_server.machine.timeline import SnapshotRegistry
-from protocol.coordinator_records import CoordinatorRecord
+from protocol.coordinator_records import GROUP_SERDE
 from protocol.error_codes import ErrorCode
+from protocol.fields import Message
 from protocol.messages.consumer_group_records import ClassicMemberMetadata, ClassicProtocol, ConsumerGroupMemberMetadataValue
-from protocol.messages.consumer_protocol import CONSUMER
+from protocol.messages.consumer_protocol import CONSUMER, ConsumerProtocolSubscription
+from protocol.messages.group_records import GroupMetadataKey
+from protocol.messages.join_group import JoinGroupRequestProtocol
 
 _Position = tuple[bytes, int]
-HashOf = Callable[[Iterable[str]], int]
-"""Returns the metadata hash of topics by name."""
 
 
 class Upgrade(NamedTuple):
     """The records of a conversion, and the group that they make: outside of the state, for the rest of the operation."""
 
-    records: list[CoordinatorRecord]
+    records: RecordBlock
     group: ConsumerGroup
     is_due: bool
     """Whether the group needs a new target: a member has more than its target, or a partition has no owner."""
@@ -88,43 +92,121 @@ def _refuse_too_large(config: Config, group: ClassicGroup) -> None:
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR, f"Cannot upgrade classic group {group.group_id}: {reason}.")
 
 
-def upgrade(classic: ClassicGroup, topics: TopicImage, hash_of: HashOf) -> Upgrade:
-    """Return the conversion of a group with members. Raises CoordinatorError."""
-    group_id, epoch = classic.group_id, classic.generation_id
-    found = [_member(classic, classic.members[member_id], topics) for member_id in hash_map_order(classic.members)]
-    owned = _all_targets(found)
-    claims = _free_claims(found, owned)
-    members = {each.member_id: _with_assignment(each, claims.get(each.member_id, {}), epoch) for each in found}
-    subscribed = {name for each in found for name in each.metadata.subscribed_topic_names}
-    metadata_hash = hash_of(subscribed)
-    of_group = [RECORDS.epoch(group_id, epoch, metadata_hash), RECORDS.target_epoch(group_id, epoch, 0)]
-    subscriptions = {member_id: RECORDS.member(group_id, member) for member_id, member in members.items()}
-    targets = {each.member_id: RECORDS.target(group_id, each.member_id, each.target) for each in found}
-    currents = {member_id: RECORDS.current(group_id, member) for member_id, member in members.items()}
+class _Prepared(NamedTuple):
+    """A member with what it was given, and the records of its subscription, its target and its assignment."""
+
+    of: ClassicGroupMember
+    protocols: Sequence[JoinGroupRequestProtocol]
+    assignment: bytes
+    held: bytes | None
+    protocol_name: str | None
+    epoch: int
+    topics_version: int
+    member: _Member
+    has: ConsumerGroupMember
+    target: Message
+    records: tuple[EncodedRecord, EncodedRecord, EncodedRecord]
+
+
+class PreparedMembers:
+    """The members of a classic group as a consumer group has them: as far as they are prepared, and have not changed since."""
+
+    def __init__(self, groups: Groups, classic: ClassicGroup) -> None:
+        self.classic = classic
+        self._topics = groups.consumer_context.topics
+        self._read = cache(read_subscription)
+        self._known: dict[str, _Prepared] = {}
+
+    def prepare(self, member_ids: Iterable[str]) -> None:
+        """Prepare these members, if they are there still. A member that cannot be converted is left to the conversion."""
+        for member_id in member_ids:
+            member = self.classic.members.get(member_id)
+            if member is not None:
+                text_hash(member_id)
+                try:
+                    self.of(member)
+                except CoordinatorError:
+                    return
+
+    def of(self, member: ClassicGroupMember) -> _Prepared:
+        """Return a member. Raises CoordinatorError."""
+        classic, version, known = self.classic, self._topics.version, self._known.get(member.member_id)
+        if (
+            known is not None
+            and known.of is member
+            and known.protocols is member.protocols
+            and known.assignment is member.assignment
+            and known.held is member.held
+            and (known.protocol_name, known.epoch, known.topics_version)
+            == (classic.protocol_name, classic.generation_id, version)
+        ):
+            return known
+        group_id, epoch = classic.group_id, classic.generation_id
+        found = _member(classic, member, self._topics, self._read)
+        has, target = _with_assignment(found, {}, epoch), RECORDS.target(group_id, found.member_id, found.target)
+        assert target.value is not None
+        records = encoded(RECORDS.member(group_id, has)), encoded(target), encoded(RECORDS.current(group_id, has))
+        made_of = member, member.protocols, member.assignment, member.held, classic.protocol_name, epoch, version
+        known = self._known[member.member_id] = _Prepared(*made_of, found, has, target.value, records)
+        return known
+
+
+def upgrade(groups: Groups, classic: ClassicGroup, prepared: PreparedMembers | None = None) -> Upgrade:
+    """Return the conversion of a group with members, some of which may be prepared. Raises CoordinatorError."""
+    topics, group_id, epoch = groups.consumer_context.topics, classic.group_id, classic.generation_id
+    if prepared is None or prepared.classic is not classic:
+        prepared = PreparedMembers(groups, classic)
+    found = {member_id: prepared.of(classic.members[member_id]) for member_id in hash_map_order(classic.members)}
+    owned = _all_targets([each.member for each in found.values()])
+    claims = _free_claims([each.member for each in found.values()], owned)
+    for member_id, more in claims.items():
+        each = found[member_id]
+        has = _with_assignment(each.member, more, epoch)
+        found[member_id] = each._replace(has=has, records=(*each.records[:2], encoded(RECORDS.current(group_id, has))))
+    subscribed = {
+        name for names in {tuple(each.has.metadata.subscribed_topic_names) for each in found.values()} for name in names
+    }
+    metadata_hash = groups.consumer_context.hashes.of_group(subscribed)
+    head = [RECORDS.epoch(group_id, epoch, metadata_hash), RECORDS.target_epoch(group_id, epoch, 0)]
+    tombstone = group_tombstone(group_id)
     # In the log, members have the order of Kafka's table; the group that the operation works with has that of their entry.
-    order = order_timeline(list(members))
+    order = [found[member_id] for member_id in order_timeline(list(found))]
     records = [
-        group_tombstone(group_id),
-        *(subscriptions[member_id] for member_id in order),
-        of_group[0],
-        *(targets[member_id] for member_id in order),
-        of_group[1],
-        *(currents[member_id] for member_id in order),
+        encoded(tombstone),
+        *(each.records[0] for each in order),
+        encoded(head[0]),
+        *(each.records[1] for each in order),
+        encoded(head[1]),
+        *(each.records[2] for each in order),
     ]
-    group = _group_of(group_id, [*of_group, *subscriptions.values(), *targets.values(), *currents.values()])
+
+    def fill(group: ConsumerGroup, members: Iterable[_Prepared]) -> ConsumerGroup:
+        chosen = list(members)
+        targets = {each.has.member_id: each.target for each in chosen}
+        group.fill({type(each.key): each.value for each in head}, [each.has for each in chosen], targets)
+        return group
+
+    def keep(offset: int) -> None:
+        groups.replays[GroupMetadataKey](offset, tombstone.key, None)
+        groups.put_consumer_group(offset + len(records), fill(groups.consumer.absent(group_id), order))
+
+    group = fill(consumer_groups(SnapshotRegistry()).absent(group_id), found.values())
     # The hash is that of the present topics, so that nothing else would tell that the leader had divided fewer partitions.
-    return Upgrade(records, group, bool(claims) or not _has_all(owned, filter(None, map(topics.topic, subscribed))))
+    is_due = bool(claims) or not _has_all(owned, filter(None, map(topics.topic, subscribed)))
+    return Upgrade(EncodedRecords(records, GROUP_SERDE.decode, keep), group, is_due)
 
 
-def _member(classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImage) -> _Member:
-    """Return a member as a consumer group has it, and what it has."""
+def _member(
+    classic: ClassicGroup, member: ClassicGroupMember, topics: TopicImage, read: Callable[[bytes], ConsumerProtocolSubscription]
+) -> _Member:
+    """Return a member as a consumer group has it, and what it has. ``read`` is ``read_subscription``: many have the same."""
     target, unknown = _assignment(classic, member, topics)
     metadata = next((each.metadata for each in member.protocols if each.name == classic.protocol_name), None)
     if metadata is None:
         # The group has no generation yet, or the member has joined again with other protocols. Kafka does not expect it.
         raise CoordinatorError(ErrorCode.UNKNOWN_SERVER_ERROR)
     try:
-        subscription = read_subscription(metadata)
+        subscription = read(metadata)
     except Unreadable as unreadable:
         _refuse_unreadable(classic, unreadable)
     supported = [ClassicProtocol(each.name, each.metadata) for each in member.protocols]
@@ -180,10 +262,9 @@ def _assignment(classic: ClassicGroup, member: ClassicGroupMember, topics: Topic
             # Of a topic that is named twice, the last entry counts.
             existing = [partition for partition in named.partitions if 0 <= partition < topic.partitions]
             found[topic.topic_id] = order_copied_partitions(existing)
-            unknown[topic.topic_id] = sorted(set(named.partitions).difference(existing))
-    return {topic_id: found[topic_id] for topic_id in order_topic_ids(found)}, {
-        key: more for key, more in unknown.items() if more
-    }
+            if len(existing) < len(named.partitions):
+                unknown[topic.topic_id] = sorted(set(named.partitions).difference(existing))
+    return {topic_id: found[topic_id] for topic_id in order_topic_ids(found)}, unknown
 
 
 def _all_targets(members: Iterable[_Member]) -> set[_Position]:
@@ -225,14 +306,6 @@ def _has_all(owned: set[_Position], topics: Iterable[Topic]) -> bool:
 
 def _positions(partitions: Partitions) -> set[_Position]:
     return {(topic_id, partition) for topic_id, numbers in partitions.items() for partition in numbers}
-
-
-def _group_of(group_id: str, records: Iterable[CoordinatorRecord]) -> ConsumerGroup:
-    groups = consumer_groups(SnapshotRegistry())
-    replay = groups.replay
-    for record in records:
-        replay[type(record.key)](0, record.key, record.value)
-    return groups.by_id[group_id]
 
 
 def _refuse_unreadable(classic: ClassicGroup, unreadable: Unreadable) -> NoReturn:
