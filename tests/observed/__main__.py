@@ -34,7 +34,9 @@ from tests.observed.moments import Moments
 from tests.observed.reader import Reader
 from tests.support.eventually import eventually
 
-SETTLE_S = 240
+SETTLE_S = 600
+MOST_FAULTS = 10
+"""After so many it ends early."""
 TOPICS_TOOL = "org.apache.kafka.tools.TopicCommand"
 FIRST_MESSAGES = 30_000
 
@@ -105,10 +107,13 @@ class Play:
     def _compare_now_and_then(self, moments: Moments, accidents: Accidents, seconds: float, count: int) -> None:
         choose = random.Random(f"{self._seed} moments")
         began, due = time.monotonic(), sorted(choose.uniform(0.1, 1) * seconds for _ in range(count))
-        while time.monotonic() - began < seconds and accidents.failure is None and not moments.faults:
+        while time.monotonic() - began < seconds and accidents.failure is None and len(moments.faults) < MOST_FAULTS:
             if due and time.monotonic() - began >= due[0]:
                 due.pop(0)
+                known = len(moments.faults)
                 moments.compare()
+                for fault in moments.faults[known:]:
+                    say(f"fault: {fault}")
                 say(f"{time.monotonic() - began:.0f} s: {_shown(moments.counts)}; {self.ledger.counts()}")
             time.sleep(0.2)
 
@@ -145,7 +150,8 @@ class Play:
             f"history: {sum(map(len, history.records.values()))} records, {history.missing} offsets missing, {len(aside)} set aside"
         )
         say(
-            f"observe: {follower.kills} kill -9, {follower.stops} stops, {follower.failures} ends by itself, {follower.most_kb} kB"
+            f"observe: {follower.kills} kill -9, {follower.stops} stops, {follower.failures} ends by itself; "
+            f"{follower.most_kb} kB, {follower.cpu_s:.0f} s of processor"
         )
         unread = [f"{name} was not read to {end}" for name, end in written.items() if history.ends.get(name, 0) < end]
         lost = [f"set aside, without an unclean election: {each}" for each in aside]

@@ -93,13 +93,16 @@ class Members(Work):
         for each in self._members:
             each.clean_up()
 
-    def _lose(self, member: MemberProcess) -> None:
+    def _remove(self, member: MemberProcess) -> None:
         self._members.remove(member)
+        member.clean_up()
+
+    def _lose(self, member: MemberProcess) -> None:
         if self._random.random() < 0.5:
             # It may fail to say good-bye to a broker that is gone.
             with suppress(AssertionError, OSError):
                 member.end()
-        member.clean_up()
+        self._remove(member)
 
     def _commit(self, member: MemberProcess) -> None:
         place = Place(self._group, self._random.choice(member.owned))
@@ -107,10 +110,12 @@ class Members(Work):
         try:
             member.call("commit", {place.partition: offset}, PATIENCE_S)
             outcome = Outcome.DONE
-        except (Refused, AssertionError):
+        except Refused:
             if not member.is_alive() or self._random.random() < 0.2:
-                self._members.remove(member)
-                member.clean_up()
+                self._remove(member)
+        except AssertionError:
+            # Its late answer would be taken for that of the next commit.
+            self._remove(member)
         self._ledger.note(place, offset, outcome)
         self.counts[f"commits {outcome.value}"] += 1
 

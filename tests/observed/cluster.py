@@ -30,6 +30,8 @@ YOUNG_MS: Final = 6_000
 COUNTS: Final = dict(zip(TOPICS, (6, 3, 3), strict=True))
 """The numbers of partitions."""
 TOOL_S: Final = 180
+BROKER_S: Final = 300
+"""How long a broker may take to start, or to stop in order: others may be gone, and the machine busy."""
 CONFIGS: Final = "kafka.admin.ConfigCommand"
 BROKER: Final[Mapping[str, object]] = {
     "offsets.topic.num.partitions": COUNTS[TOPICS[0]],
@@ -88,17 +90,17 @@ class Cluster:
         """Start brokers that do not run, at once: one alone does not answer before most controllers run."""
         chosen = [*numbers]
         with ThreadPoolExecutor(len(chosen)) as pool:
-            for _ in pool.map(lambda number: self.brokers[number].start(BROKER, within_s=180), chosen):
+            for _ in pool.map(lambda number: self.brokers[number].start(BROKER, within_s=BROKER_S), chosen):
                 pass
         self.up.update(chosen)
 
     def stop_broker(self, number: int, *, is_killed: bool) -> None:
-        """End a broker: by SIGKILL, or in order. One that does not end in order within a minute is an error."""
+        """End a broker: by SIGKILL, or in order. One that does not end in order within BROKER_S is an error."""
         self.up.discard(number)
         if is_killed:
             self.brokers[number].kill()
         else:
-            self.brokers[number].stop()
+            self.brokers[number].stop(within_s=BROKER_S)
 
     def freeze(self, number: int, seconds: float) -> None:
         """Let a broker do nothing for a while: its connections stay, and nobody answers."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from coordinator_server.client.errors import ClientError
@@ -14,7 +14,8 @@ from tests.observed.cluster import Cluster, Tool
 from tests.observed.follower import Follower, wait_until_read
 
 TOOL: Final = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
-WITHIN_S: Final = 60
+WITHIN_S: Final = 180
+"""How long is waited for what needs the cluster: brokers may be gone meanwhile."""
 SETTLED: Final = {each.lower() for each in beside_cluster.SETTLED}
 
 
@@ -51,13 +52,20 @@ class Moments:
 
     def compare(self) -> None:
         """Compare once. A cluster that does not answer is counted. ``observe`` goes on running meanwhile."""
+        since = datetime.now(UTC) - timedelta(seconds=1)
         with self._follower.lock:
             try:
                 before, states = self._positions(), self._states()
-                wait_until_read(self._follower, self._cluster.high_watermarks(), WITHIN_S)
+                ends = self._cluster.high_watermarks()
+                if not wait_until_read(self._follower, ends, WITHIN_S):
+                    self.faults.append(f"not read within {WITHIN_S} s: {ends}, {self._follower.last_lines()}")
+                    return
                 described = sorted(group for group in states if not _may_end(group))
                 ours, our_states = self._ours(sorted({group for group, _, _ in before}), described)
                 after, states_after = self._positions(), self._states()
+                # The log has no state of a rebalance that goes on.
+                settled = [each for each in described if states[each] == states_after.get(each) and states[each].state in SETTLED]
+                moved = {each for each in settled if states[each] != our_states.get(each) and self._has_moved(each, since)}
             except (NotAnswered, ClientError) as why:
                 self.not_answered = str(why)
                 self.counts["not answered"] += 1
@@ -66,10 +74,15 @@ class Moments:
         for where in before.keys() & after.keys():
             if where in ours or not _may_end(where[0]):
                 self._compare_position(where, before[where], ours.get(where), after[where])
-        for group in described:
-            # The log has no state of a rebalance that goes on.
-            if states[group] == states_after.get(group) and states[group].state in SETTLED:
+        self.counts["states that moved"] += len(moved)
+        for group in settled:
+            if group not in moved:
                 self._note("states", group, states[group], our_states.get(group))
+
+    def _has_moved(self, group: str, since: datetime) -> bool:
+        """Return whether members came or went since a moment: the states before and after may be the same, and another between."""
+        events, _ = self._follower.answer("groups", "why", group, "--since", since.isoformat(), "--limit", "0")
+        return any("offsets" not in each["what"] for each in events)
 
     def _compare_position(self, where: Where, before: Position, ours: Position | None, after: Position) -> None:
         if before == after:
@@ -94,7 +107,8 @@ class Moments:
             rows, said = self._follower.answer("groups", "lag", *groups, codes=(0, 1)) if groups else ([], "")
             if not groups or _as_of_ms(said) >= since_ms:
                 break
-            assert time.monotonic() < deadline, f"no sample was taken: {self._follower.last_lines()}"
+            if time.monotonic() > deadline:
+                raise NotAnswered(f"no sample was taken: {self._follower.last_lines()}")
             self._follower.start()
             time.sleep(0.5)
         positions = {
