@@ -18,6 +18,7 @@ from coordinator_server.catalog.scram_users import SCRAM_USERS
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.cli import configuration
 from coordinator_server.cli.answers import Answer, print_answer
+from coordinator_server.cli.observed_directory import refuse_observed
 from coordinator_server.cli.output import complain, note
 from coordinator_server.cli.process_settings import create_private_files
 from coordinator_server.client.admin import quotas, users
@@ -98,6 +99,7 @@ def on_directory(options: argparse.Namespace, subject: Subject, act: Act) -> int
                 answer = asyncio.run(_acted_in_new(options, subject, act, stack))
             else:
                 check_data_dir(options.data_dir)
+                refuse_observed(options.data_dir)
                 answer = asyncio.run(_acted(options, subject, act, stack))
     except CannotRun as error:
         return complain(error, 2)

@@ -15,6 +15,7 @@ from coordinator_server.client.admin.cluster import Cluster, check
 from coordinator_server.client.errors import ClientError
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.jobs import JobShard
+from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
 from protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
@@ -26,8 +27,11 @@ _MOST_BYTES: Final = 1 << 20
 
 def follow(options: argparse.Namespace, ledger: GroupLedger, shard: JobShard, offset: int) -> None:
     """Print events until ctrl-C. Raises PipelineError."""
-    own = own_listeners(options.data_dir)
+    identity = identity_of(options.data_dir)
+    own = {} if identity.is_observed else own_listeners(options.data_dir)
     if not own and options.bootstrap is None:
+        if identity.is_observed:
+            raise PipelineError(f"{options.data_dir} follows the cluster {identity.cluster_id}: --bootstrap says where that is")
         raise PipelineError(f"no server runs on {options.data_dir}: there is nothing to follow")
     settings = connection_settings(options.bootstrap, options.command_config, options.timeout, own)
 

@@ -17,8 +17,14 @@ from coordinator_server.runtime.partitioner import partition_for
 
 
 def refused_commits(data_dir: Path, group_id: str) -> list[Event]:
-    """Return the last commits of a group that the server on a directory has refused, and say on stderr how many there were."""
-    partition = partition_for(group_id, identity_of(data_dir).partition_count(GROUPS.topic))
+    """Return the last commits of a group that the server on a directory has refused, and say on stderr how many there were.
+
+    None of a cluster that is followed: it does not say which commits it refuses.
+    """
+    identity = identity_of(data_dir)
+    if identity.is_observed:
+        return []
+    partition = partition_for(group_id, identity.partition_count(GROUPS.topic))
     request = {"op": "refused-commits", "groups": [group_id], "shards": [f"{GROUPS.topic}-{partition}"]}
     try:
         answer = ask_server(data_dir, request)

@@ -43,8 +43,6 @@ class OfflineCatalog:
     """Reads and writes of the catalog. ``run_until`` runs callbacks of the log until a condition holds."""
 
     def __init__(self, store: LogStore, run_until: RunUntil) -> None:
-        if store.meta.is_observed:
-            raise Refused(f"the directory follows the cluster {store.meta.cluster_id}: change it there")
         self._run_until = run_until
         self._soon: deque[Callable[[], None]] = deque()
         self._failure: LogError | None = None

@@ -165,6 +165,7 @@ def test_it_is_asked_while_it_follows(server: Server, tmp_path: Path) -> None:
             within_s=10,
         )
         check_beside_the_cluster(server, observed)
+        check_what_it_is_asked(observed, tmp_path / "backup")
         top = ("top", "live", "--interval", "0.1", "--data-dir", observed, "--bootstrap", server.bootstrap)
         [row] = eventually(lambda: [row for row in answer(*top) if row["group"] == "live" and row["verdict"]], within_s=30)
         assert (row["lag"], row["verdict"]) == (0, "OK")
@@ -179,6 +180,24 @@ def test_it_is_asked_while_it_follows(server: Server, tmp_path: Path) -> None:
         must_commit(client, "live", "orders", {0: 43})
     done = run_command("verify", "--data-dir", observed, "--engine", "python", "--bootstrap", server.bootstrap)
     assert (done.returncode, "is 1 record behind the cluster, and nothing follows it" in done.stderr) == (1, True), done.stderr
+
+
+def check_what_it_is_asked(observed: Path, backup: Path) -> None:
+    """Commands that need a server say whom to ask; the others, among them a backup, have nothing to complain of."""
+    elsewhere = "no server runs on it, ask that cluster with --bootstrap"
+    for words, code, says in (
+        (("groups", "why", "live"), 0, ""),
+        (("groups", "why", "live", "--follow"), 1, "--bootstrap says where that is"),
+        (("groups", "expiring", "live"), 2, elsewhere),
+        (("groups", "waiting"), 2, elsewhere),
+        (("shards", "list"), 2, elsewhere),
+        (("users", "list"), 2, elsewhere),
+        (("quotas", "list"), 2, elsewhere),
+        (("backup", "--to", str(backup)), 0, ""),
+        (("doctor",), 0, ""),
+    ):
+        done = run_command(*words, "--data-dir", observed)
+        assert (done.returncode, bool(done.stderr), says in done.stderr) == (code, bool(says), True), done
 
 
 def check_beside_the_cluster(server: Server, observed: Path) -> None:
@@ -202,7 +221,7 @@ def test_whose_directory_it_is(server: Server, tmp_path: Path) -> None:
     assert "follows the cluster" in run_command("serve", "--data-dir", observed, "--listen", "127.0.0.1:0").stderr
     assert "is not compacted" in run_command("compact", "--data-dir", observed, "--engine", "python").stderr
     quota = ("quotas", "set", "request_percentage=1", "--user", "a", "--execute", "--data-dir", observed)
-    assert "change it there" in run_command(*quota).stderr
+    assert "ask that cluster with --bootstrap" in run_command(*quota).stderr
     assert "is in use by process" in observe(server, server.data_dir, code=1)
     beside = run_command("verify", "--data-dir", server.data_dir, "--engine", "python", "--bootstrap", server.bootstrap)
     assert "follows no cluster" in beside.stderr

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from coordinator_server.kinds import CATALOG
+from coordinator_server.log.opening import identity_of
 from coordinator_server.log.shards import ShardId
 from coordinator_server.pipeline.errors import NotReady, ServerRefused
 from coordinator_server.pipeline.input.data_dir import ask_server_if_any, durable
@@ -42,7 +43,12 @@ class LoopCut(Struct, frozen=True):
 
 
 def durable_cut(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
-    """Return the offset of each shard at one moment, when everything before can be read. Raises ServerRefused, LogError."""
+    """Return the offset of each shard at one moment, when everything before can be read. Raises ServerRefused, LogError.
+
+    Of a directory that follows another cluster it is what was read of each shard: no shard waits for another one there.
+    """
+    if identity_of(data_dir).is_observed:
+        return durable(data_dir, retries)
     cut = cut_of_server(lambda hold_ms: ask_server_if_any(data_dir, {"op": "cut", "hold_ms": hold_ms}, retries))
     ends = durable(data_dir, retries)
     if cut is None:
