@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,8 @@ from coordinator_server.ops.metrics.readiness import Verdict
 from coordinator_server.pipeline.errors import Busy, PipelineError
 from coordinator_server.pipeline.index.database import NoIndex
 from coordinator_server.pipeline.index.feed import index_of, update
+from coordinator_server.pipeline.input.data_dir import durable
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, read_topic_names
 from coordinator_server.pipeline.progress import Progress
 
 log = structlog.get_logger(__name__)
@@ -32,6 +35,8 @@ class Exporter:
         self._data_dir = data_dir
         self._most_partitions = most_partitions
         self._problem = "the log is being read for the first time"
+        self._names: Mapping[bytes, str] = {}
+        self._named_to = 0
 
     def start(self) -> None:
         """Begin to read."""
@@ -42,7 +47,7 @@ class Exporter:
         cluster_id = identity_of(self._data_dir).cluster_id
         try:
             with index_of(self._data_dir) as index:
-                found = observed(index.database, cluster_id, self._most_partitions)
+                found = observed(index.database, cluster_id, self._most_partitions, self._names)
         except NoIndex:
             return lambda _: ()
         return lambda _: metrics(found, time.time_ns() // 1_000_000)
@@ -59,15 +64,21 @@ class Exporter:
         """Bring the index up to date. A problem is logged once, and is the reason not to be ready."""
         problem = ""
         try:
-            update(self._data_dir, Progress())
-        except Busy:
-            # Another process keeps the index, such as that of the page: its work is read.
-            pass
+            ends = durable(self._data_dir)
+            # Another process may keep the index, such as that of the page: its work is read.
+            with suppress(Busy):
+                update(self._data_dir, Progress(), ends=ends)
+            self._know_topics(ends.get(CATALOG_SHARD, 0))
         except (PipelineError, LogError, OSError) as failed:
             problem = str(failed)
             if problem != self._problem:
                 log.warning("metrics-not-up-to-date", why=problem)
         self._problem = problem
+
+    def _know_topics(self, end: int) -> None:
+        """Read the names of topics if the catalog has grown to an offset."""
+        if end != self._named_to:
+            self._names, self._named_to = read_topic_names(self._data_dir, end), end
 
     def _keep_up(self) -> None:
         while True:

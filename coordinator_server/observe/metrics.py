@@ -6,7 +6,7 @@
     coordinator_observed_…              what neither has: verdicts, rebalances, and how old all of this is
 
 All are of one moment of the index. Their number is bounded: partitions are there of the groups that are furthest behind, up to a
-number of them, and all else of MOST_GROUPS groups.
+number of them, as many topics with members, and all else of MOST_GROUPS groups.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from coordinator_server.pipeline.index.tables.activity import Totals, totals
 from coordinator_server.pipeline.index.tables.lags import indexed_group_lags, lags_now, last_sample_ms
-from coordinator_server.pipeline.index.tables.memberships import GroupNow, groups_now
+from coordinator_server.pipeline.index.tables.memberships import Assigned, GroupNow, groups_now
+from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.pipeline.lag.lags import GroupLag, Lag
 from coordinator_server.pipeline.lag.verdicts import Verdict
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 
 MOST_GROUPS: Final = 10_000
 _KMINION: Final = "kminion_kafka_"
@@ -46,25 +48,40 @@ class Observed(NamedTuple):
     totals: Sequence[tuple[str, Totals]]
     lags: Sequence[GroupLag]
     partitions: Sequence[Lag]
+    assigned: Sequence[tuple[str, str, Assigned]]
     left_out: int
 
 
-def observed(database: sqlite3.Connection, cluster_id: str, most_partitions: int) -> Observed:
-    """Read an index. The partitions are those of the groups that are furthest behind, as many groups as have no more of them."""
+def observed(database: sqlite3.Connection, cluster_id: str, most_partitions: int, names: NamesOfTopics = NO_NAMES) -> Observed:
+    """Read an index. The partitions are those of the groups that are furthest behind, as many groups as have no more of them.
+
+    Topics of consumer groups and share groups are named by ``names``.
+    """
     lags = indexed_group_lags(database)
     chosen: list[str] = []
     left = most_partitions
-    for each in sorted(lags, key=lambda each: (-(each.lag or 0), each.group)):
+    ordered = sorted(lags, key=lambda each: (-(each.lag or 0), each.group))
+    furthest = [each.group for each in ordered]
+    for each in ordered:
         if each.partitions > left:
             break
         left -= each.partitions
         chosen.append(each.group)
     partitions = _partitions(database, chosen)
-    names = {each.group for each in lags[:MOST_GROUPS]}
-    groups = list(islice(groups_now(database), MOST_GROUPS))
-    names |= {each.group for each in groups}
-    done = [(group, found) for group, found in totals(database) if group in names]
-    return Observed(cluster_id, last_sample_ms(database), groups, done, lags[:MOST_GROUPS], partitions, len(lags) - len(chosen))
+    groups = list(islice(groups_now(database, names), MOST_GROUPS))
+    known = {each.group for each in lags[:MOST_GROUPS]} | {each.group for each in groups}
+    done = [(group, found) for group, found in totals(database) if group in known]
+    assigned = list(islice(_assigned(groups, furthest), most_partitions))
+    left_out = len(lags) - len(chosen)
+    return Observed(cluster_id, last_sample_ms(database), groups, done, lags[:MOST_GROUPS], partitions, assigned, left_out)
+
+
+def _assigned(groups: Sequence[GroupNow], furthest: Sequence[str]) -> Iterator[tuple[str, str, Assigned]]:
+    """Yield what groups have of topics: those that are furthest behind first, then those whose lag is unknown."""
+    by_name = {each.group: each for each in groups}
+    for group in dict.fromkeys([*furthest, *by_name]):
+        for topic, each in by_name[group].topics.items() if group in by_name else ():
+            yield group, topic, each
 
 
 def _partitions(database: sqlite3.Connection, groups: Sequence[str]) -> list[Lag]:
@@ -94,6 +111,19 @@ def _of_kminion(found: Observed, by_topic: _LagsOfTopics) -> Iterator[Metric]:
     yield _gauge(
         f"{prefix}members", "Members of the group.", ("group_id",), ((each.group, each.members) for each in found.groups)
     )
+    yield _gauge(
+        f"{prefix}empty_members",
+        "Members of the group without a partition. A group where each has one has no series.",
+        ("group_id",),
+        ((each.group, each.empty_members) for each in found.groups if each.empty_members),
+    )
+    for field, text in (("members", "Members of the group that have"), ("assigned_partitions", "Assigned")):
+        yield _gauge(
+            f"{prefix}topic_{field}",
+            f"{text} partitions of the topic.",
+            ("group_id", "topic_name"),
+            ((group, topic, getattr(each, field.removeprefix("assigned_"))) for group, topic, each in found.assigned),
+        )
     commits = CounterMetricFamily(f"{prefix}offset_commits", "Offsets that the group has committed.", labels=("group_id",))
     for group, each in found.totals:
         commits.add_metric((group,), each.commits)

@@ -20,11 +20,11 @@ from coordinator_server.pipeline.index.feed import DIRECTORY, Updated, update_sh
 from coordinator_server.pipeline.index.tables.activity import activity, totals
 from coordinator_server.pipeline.index.tables.group_writes import hanging
 from coordinator_server.pipeline.index.tables.lags import indexed_group_lags, lags_now
-from coordinator_server.pipeline.index.tables.memberships import GroupMembership, GroupNow, groups_now, memberships
+from coordinator_server.pipeline.index.tables.memberships import GroupMembership, GroupNow, group_now, groups_now, memberships
 from coordinator_server.pipeline.index.tables.share_partitions import share_minutes, share_partitions
 from coordinator_server.pipeline.index.tables.transactions import transactional_ids, transactions
 from coordinator_server.pipeline.input.files import batches_before, records_of
-from coordinator_server.pipeline.input.topic_names import TopicNames
+from coordinator_server.pipeline.input.topic_names import NO_NAMES, TopicNames
 from coordinator_server.pipeline.lag.end_offsets import EndOffsets, read_samples
 from coordinator_server.pipeline.lag.lags import group_lags, lags
 from coordinator_server.pipeline.replay import transaction_timeline
@@ -197,7 +197,7 @@ def _groups_now(data: Path, ends: dict[str, int]) -> Iterator[GroupNow]:
             followed.add(((key, value) for _, key, value, _ in group_records(group_id, *batch)), 0, 0)
         group = followed.state.group
         if group is not None:
-            yield GroupNow(group_id, group.type, group.protocol_type, group.protocol, len(followed.state.members))
+            yield group_now(group_id, followed.state, NO_NAMES)
 
 
 def _group(key: bytes | None) -> str | None:

@@ -20,9 +20,9 @@ Samples = dict[tuple[str, ...], float]
 
 
 def observed_directory(tmp_path: Path) -> Path:
-    """Two groups of two partitions each: one goes on, the other has stopped."""
+    """Two groups of two partitions each: one goes on, the other has stopped, and has a member too many."""
     steady = Story("steady", "orders", 2, seed=1).join("a", "b").commit(step=10, ms=5000, times=12)
-    stopped = Story("stopped", "orders", 2, seed=2).join("c").commit(step=1, ms=5000, times=3)
+    stopped = Story("stopped", "orders", 2, seed=2).join("c", "d", "e").commit(step=1, ms=5000, times=3)
     data, _ = write_stories(tmp_path, [steady, stopped])
     writer = EndOffsetsWriter(data)
     for second in range(0, 71, 5):

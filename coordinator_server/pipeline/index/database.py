@@ -32,7 +32,7 @@ from typing import Final
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.job_lock import job_lock
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 """The format of the tables, and of the structs in them. An index of another one is made again."""
 DATABASE: Final = "index.sqlite"
 LOCK: Final = "index.lock"

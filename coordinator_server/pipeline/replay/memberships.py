@@ -6,20 +6,24 @@ A batch of the log is one moment: who leaves and joins again in it, as in a gene
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from coordinator_server.pipeline.replay.group_ledger import clients_of
+from coordinator_server.pipeline.states.groups import assigned_partitions
+from coordinator_server.pipeline.states.member_steps import Owned, StepKind, member_step, task_text
 from protocol.fields import Message
 from protocol.messages.consumer_group_records import ConsumerGroupMemberMetadataKey, ConsumerGroupMetadataKey
+from protocol.messages.consumer_protocol import CONSUMER
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue
 from protocol.messages.share_group_records import ShareGroupMemberMetadataKey, ShareGroupMetadataKey
 from protocol.messages.streams_group_records import StreamsGroupMemberMetadataKey, StreamsGroupMetadataKey
 
+CLASSIC: Final = "classic"
 _TYPES: Final[Mapping[type[Message], str]] = {
-    GroupMetadataKey: "classic",
+    GroupMetadataKey: CLASSIC,
     ConsumerGroupMetadataKey: "consumer",
     ShareGroupMetadataKey: "share",
     StreamsGroupMetadataKey: "streams",
@@ -67,6 +71,11 @@ class MembersState(Struct, array_like=True):
     members: dict[str, Who] = {}
     clients: dict[Who, Presence] = {}
     group: Described | None = None
+    assigned: dict[str, dict[str, int]] = {}
+    """The number of partitions of each topic that a member has, by name, or in newer groups by topic id as hexadecimal text.
+
+    A member without partitions is left out. One with an assignment of an unknown format, or with tasks, has no topics.
+    """
 
 
 class Described(Struct, array_like=True, frozen=True):
@@ -84,12 +93,15 @@ class Memberships:
         self.state = MembersState() if state is None else state
         self.changed: set[Who] = set()
         """The clients that are in the group, and whose presence has changed. The caller empties it."""
+        self.is_changed = False
+        """Whether the state has changed. The caller resets it."""
 
     def add(self, records: Iterable[tuple[Message, Message | None]], offset: int, at_ms: int) -> list[Membership]:
         """Take the group's records of a batch that begins at an offset, and return what has ended with it."""
         members = self.state.members
         for key, value in records:
             self._describe(key, value)
+            self._assign(key, value)
             joined = {member: (client.client_id, client.client_host) for member, client in clients_of(key, value).items()}
             if isinstance(key, GroupMetadataKey):
                 members = joined
@@ -100,6 +112,7 @@ class Memberships:
         if members is self.state.members:
             return []
         self.state.members = members
+        self.is_changed = True
         return list(self._settle(Counter(members.values()), offset, at_ms))
 
     def _describe(self, key: Message, value: Message | None) -> None:
@@ -113,6 +126,19 @@ class Memberships:
             self.state.group = Described(kind)
         elif known is not None and known.type == kind:
             self.state.group = None
+        self.is_changed |= self.state.group != known
+
+    def _assign(self, key: Message, value: Message | None) -> None:
+        step = member_step(key, value)
+        if isinstance(key, GroupMetadataKey):
+            self.state.assigned = _assigned(value) if isinstance(value, GroupMetadataValue) else {}
+        elif step is not None and step.kind is StepKind.ASSIGNED and step.partitions:
+            self.state.assigned[step.member_id] = _counts(step.partitions)
+        elif step is not None and step.kind is not StepKind.TARGET:
+            self.state.assigned.pop(step.member_id, None)
+        else:
+            return
+        self.is_changed = True
 
     def open(self) -> Iterator[Membership]:
         """Return what goes on."""
@@ -139,3 +165,17 @@ class Memberships:
             if count > known.most:
                 known.most = count
                 self.changed.add(who)
+
+
+def _assigned(generation: GroupMetadataValue) -> dict[str, dict[str, int]]:
+    """Return what the members of a generation have."""
+    found = {}
+    for each in generation.members:
+        read = assigned_partitions(each.assignment) if generation.protocol_type == CONSUMER else None
+        if each.assignment and read != {}:
+            found[each.member_id] = {topic: len(numbers) for topic, numbers in (read or {}).items()}
+    return found
+
+
+def _counts(owned: Sequence[Owned]) -> dict[str, int]:
+    return dict(Counter(each.topic_id.hex() for each in owned if task_text(each.topic_id) is None))

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import starmap
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from coordinator_server.observe.exporter import Exporter
-from tests.support.index import CLUSTER
+from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD
+from protocol.coordinator_records import CLUSTER_METADATA_SERDE, GROUP_SERDE, CoordinatorRecord
+from protocol.fields import Message, uuid_text
+from protocol.messages.cluster_metadata import TopicRecord
+from protocol.messages.consumer_group_records import (
+    ConsumerGroupCurrentMemberAssignmentKey,
+    ConsumerGroupCurrentMemberAssignmentValue,
+    ConsumerGroupMemberMetadataKey,
+    ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadataKey,
+    ConsumerGroupMetadataValue,
+    TopicPartitions,
+)
+from protocol.record_batch import Record
+from tests.support.index import CLUSTER, SHARD, make_directory
 from tests.support.observed_metrics import Samples, observed_directory, scrape
 from tests.support.page_log import Story, write_stories
+from tests.support.segments import START_MS, Batch, write_segments
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +51,13 @@ def lag_of(found: dict[str, Samples], group: str) -> Iterator[float]:
 def test_a_scrape_says_the_same_in_both_vocabularies(data: Path) -> None:
     found = exported(data)
 
-    assert found["kminion_kafka_consumer_group_members"] == {("steady",): 2, ("stopped",): 1}
+    assert found["kminion_kafka_consumer_group_members"] == {("steady",): 2, ("stopped",): 3}
     assert found["kminion_kafka_consumer_group_info"][("", "steady", "roundrobin", "consumer", "Stable")] == 1
     assert found["kminion_kafka_consumer_group_offset_commits_total"] == {("steady",): 24, ("stopped",): 6}
+    assert found["kminion_kafka_consumer_group_empty_members"] == {("stopped",): 1}
+    both = {("steady", "orders"): 2, ("stopped", "orders"): 2}
+    assert found["kminion_kafka_consumer_group_topic_members"] == both
+    assert found["kminion_kafka_consumer_group_topic_assigned_partitions"] == both
     of_topic = found["kminion_kafka_consumer_group_topic_lag"]
     assert of_topic == {(group, "orders"): sum(lag_of(found, group)) for group in ("steady", "stopped")}
     # Labels by name: client_id, cluster_name, consumer_id, group, member_host, partition, topic.
@@ -77,6 +98,42 @@ def test_partitions_are_bounded_and_those_furthest_behind_stay(data: Path, most:
     assert {group for group, *_ in found.get("kminion_kafka_consumer_group_topic_partition_lag", {})} == groups
     assert found["coordinator_observed_groups_without_partitions"] == {(): 2 - len(groups)}
     assert len(found["kafka_consumergroup_group_sum_lag"]) == 2
+    assert len(found.get("kminion_kafka_consumer_group_topic_members", {})) == min(most, 2)
+
+
+def test_topics_of_consumer_groups_have_their_names(tmp_path: Path) -> None:
+    """As the catalog has them at the time of the scrape. A group without offsets has them, too; who revokes has what is left."""
+    orders, payments = UUID(int=1).bytes, UUID(int=2).bytes
+    key = ConsumerGroupMemberMetadataKey
+    records = [
+        (ConsumerGroupMetadataKey("g"), ConsumerGroupMetadataValue(2)),
+        *((key("g", each), ConsumerGroupMemberMetadataValue(client_id=each, client_host="/h")) for each in ("a", "b", "c")),
+        (ConsumerGroupCurrentMemberAssignmentKey("g", "a"), current({orders: [0, 1], payments: [0]})),
+        (ConsumerGroupCurrentMemberAssignmentKey("g", "b"), current({orders: [2]}, revoked={orders: [3]})),
+        (ConsumerGroupCurrentMemberAssignmentKey("g", "c"), current({})),
+    ]
+    data = make_directory(tmp_path)
+    pairs = [(GROUP_SERDE.encode_key(each), GROUP_SERDE.encode_value(each)) for each in starmap(CoordinatorRecord, records)]
+    batch = Batch(tuple(Record(number, START_MS, *pair) for number, pair in enumerate(pairs)))
+    write_segments(data / SHARD, [batch])
+    exporter = Exporter(data, 10)
+    exporter.round()
+    unnamed = scrape(exporter)["kminion_kafka_consumer_group_topic_members"]
+    named = CLUSTER_METADATA_SERDE.encode_value(CoordinatorRecord(TopicRecord("orders", orders), None))
+    write_segments(data / CATALOG_SHARD, [Batch((Record(0, START_MS, None, named),))])
+    exporter.round()
+
+    found = scrape(exporter)
+
+    assert unnamed == {("g", uuid_text(orders)): 2, ("g", uuid_text(payments)): 1}
+    assert found["kminion_kafka_consumer_group_topic_members"] == {("g", "orders"): 2, ("g", uuid_text(payments)): 1}
+    assert found["kminion_kafka_consumer_group_topic_assigned_partitions"] == {("g", "orders"): 3, ("g", uuid_text(payments)): 1}
+    assert found["kminion_kafka_consumer_group_empty_members"] == {("g",): 1}
+
+
+def current(has: dict[bytes, list[int]], revoked: dict[bytes, list[int]] | None = None) -> Message:
+    assigned, revoking = ([TopicPartitions(*each) for each in kind.items()] for kind in (has, revoked or {}))
+    return ConsumerGroupCurrentMemberAssignmentValue(2, 1, 0, assigned, revoking)
 
 
 def test_before_the_first_reading_there_is_nothing(tmp_path: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 import msgspec
 
-from coordinator_server.pipeline.replay.memberships import Membership, Memberships, MembersState
+from coordinator_server.pipeline.input.topic_names import NO_NAMES
+from coordinator_server.pipeline.replay.memberships import CLASSIC, Membership, Memberships, MembersState
+from coordinator_server.pipeline.states.member_steps import shown_topic
+from coordinator_server.pipeline.states.shown_group import NamesOfTopics
 from protocol.fields import Message
 
 _STATES: Final = msgspec.msgpack.Decoder(MembersState)
@@ -46,9 +49,8 @@ class MembershipRows:
         if found is None:
             row = database.execute("SELECT state FROM members WHERE group_no = ?", (group_no,)).fetchone()
             found = self._groups[group_no] = Memberships(None if row is None else _STATES.decode(row[0]))
-        before = found.state.members, found.state.group
         self._ended += ((group_no, each) for each in found.add(records, offset, at_ms))
-        if found.state.members is not before[0] or found.state.group != before[1]:
+        if found.is_changed:
             self._changed.add(group_no)
 
     def flush(self, database: sqlite3.Connection) -> None:
@@ -60,6 +62,7 @@ class MembershipRows:
             for who in found.changed:
                 _write(database, group_no, found.of(who))
             found.changed.clear()
+            found.is_changed = False
             database.execute("INSERT OR REPLACE INTO members VALUES (?, ?)", (group_no, msgspec.msgpack.encode(found.state)))
         self._ended, self._changed = [], set()
 
@@ -76,14 +79,26 @@ def _write(database: sqlite3.Connection, group_no: int, found: Membership) -> No
     )
 
 
+class Assigned(NamedTuple):
+    """What a group has of a topic: members with partitions of it, and these partitions."""
+
+    members: int
+    partitions: int
+
+
 class GroupNow(NamedTuple):
-    """A group as of the end of the index: what it is, and how many members it has."""
+    """A group as of the end of the index: what it is, how many members it has, and how many of those have no partition.
+
+    ``topics`` has, by topic, the members that have partitions of it, and the number of these partitions.
+    """
 
     group: str
     type: str
     protocol_type: str
     protocol: str
     members: int
+    empty_members: int
+    topics: Mapping[str, Assigned]
 
     @property
     def state(self) -> str:
@@ -91,15 +106,29 @@ class GroupNow(NamedTuple):
         return "Stable" if self.members else "Empty"
 
 
-def groups_now(database: sqlite3.Connection) -> Iterator[GroupNow]:
-    """Yield all groups that have more than offsets, by id."""
+def groups_now(database: sqlite3.Connection, names: NamesOfTopics = NO_NAMES) -> Iterator[GroupNow]:
+    """Yield all groups that have more than offsets, by id. A topic without a name has its id."""
     rows: Iterable[tuple[str, bytes]] = database.execute(
         "SELECT g.id, m.state FROM members m JOIN groups g ON g.group_no = m.group_no ORDER BY g.id"
     )
     for group, packed in rows:
         state = _STATES.decode(packed)
         if state.group is not None:
-            yield GroupNow(group, state.group.type, state.group.protocol_type, state.group.protocol, len(state.members))
+            yield group_now(group, state, names)
+
+
+def group_now(group: str, state: MembersState, names: NamesOfTopics) -> GroupNow:
+    """Return a group as the state of its members says it."""
+    described = state.group
+    assert described is not None, group
+    having = [state.assigned[each] for each in state.members if each in state.assigned]
+    topics: dict[str, Assigned] = {}
+    for topic, partitions in (each for counts in having for each in counts.items()):
+        name = topic if described.type == CLASSIC else shown_topic(bytes.fromhex(topic), names)
+        members, so_far = topics.get(name, (0, 0))
+        topics[name] = Assigned(members + 1, so_far + partitions)
+    empty = len(state.members) - len(having)
+    return GroupNow(group, described.type, described.protocol_type, described.protocol, len(state.members), empty, topics)
 
 
 def memberships(
