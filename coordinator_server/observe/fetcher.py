@@ -1,7 +1,7 @@
 """Fetches the partitions that one server leads: one request at a time, over a connection of its own.
 
-Without fetch sessions: a request has all partitions. It waits at the server for some bytes, so that a busy cluster is asked a few
-times a second, and an idle one once.
+Without fetch sessions: a request has all partitions. What is there is fetched at once, and then once a second. The pause is here
+and not at the server: a request that waits there is looked at for each record that is written, partition by partition.
 """
 
 from __future__ import annotations
@@ -46,8 +46,7 @@ log = structlog.get_logger(__name__)
 
 R = TypeVar("R", bound=Message)
 
-MAX_WAIT_MS: Final = 1000
-MIN_BYTES: Final = 64 * 1024
+PAUSE_S: Final = 1.0
 MAX_BYTES: Final = 8 << 20
 _EARLIEST: Final = -2
 _LATEST: Final = -1
@@ -108,8 +107,7 @@ class Fetcher:
             try:
                 by_id = all(each != ZERO_UUID for each in self.topic_ids.values())
                 connection = await open_connection(self.address, self._settings, self._environment, _BY_ID if by_id else _BY_NAME)
-                while self.partitions:
-                    await self.fetch_once(connection)
+                await self.follow(connection)
             except RetriableError as error:
                 self._notices.learn(str(error))
                 await asyncio.sleep(self._backoff.next_s())
@@ -117,11 +115,22 @@ class Fetcher:
                 if connection is not None:
                     connection.close()
 
+    async def follow(self, connection: Connection) -> None:
+        """Fetch over a connection until the server leads nothing: at once what is there, and then once a second.
+
+        Raises ClientError, LogError.
+        """
+        now_s = self._environment.now_s
+        while self.partitions:
+            began_s = now_s()
+            await self.fetch_once(connection)
+            if not any(each.is_behind for each in self.partitions if not each.is_waiting):
+                await asyncio.sleep(began_s + PAUSE_S - now_s())
+
     async def fetch_once(self, connection: Connection) -> None:
         """Send one request, and work off its answer. Raises ClientError, LogError."""
         asked = self._in_turn()
         if not asked:
-            await asyncio.sleep(MAX_WAIT_MS / 1000)
             return
         questions = {each.shard: each.asked() for each in asked}
         answer = await self._ask(connection, self._request(questions), FetchResponse)
@@ -160,7 +169,7 @@ class Fetcher:
             if not topics or topics[-1].topic != shard.topic:
                 topics.append(FetchTopic(shard.topic, self.topic_ids.get(shard.topic, ZERO_UUID), []))
             topics[-1].partitions.append(question)
-        return FetchRequest(max_wait_ms=MAX_WAIT_MS, min_bytes=MIN_BYTES, max_bytes=MAX_BYTES, topics=topics)
+        return FetchRequest(max_wait_ms=0, min_bytes=0, max_bytes=MAX_BYTES, topics=topics)
 
     def _answers(self, answer: FetchResponse) -> Iterable[tuple[ShardId, PartitionData]]:
         names = {topic_id: name for name, topic_id in self.topic_ids.items()}

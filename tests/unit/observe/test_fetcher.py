@@ -20,7 +20,8 @@ from coordinator_server.observe.directory import ObservedDirectory
 from coordinator_server.observe.fetcher import Fetcher, Notices
 from coordinator_server.observe.partition import Followed
 from protocol.error_codes import ErrorCode
-from protocol.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from protocol.fields import Message
+from protocol.messages.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from protocol.record_batch import read_header
 from tests.support.log import batch
 from tests.support.model_leader import ModelLeader, records_in
@@ -167,6 +168,37 @@ def test_what_the_cluster_has_lost_is_kept_beside(tmp_path: Path) -> None:
         assert "epoch 0 ends" in aside.why
 
     playing(play, tmp_path)
+
+
+def test_what_is_there_is_fetched_at_once_and_then_once_a_second(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It pauses when it is up to date, and no request waits at the server."""
+    leader = ModelLeader(SHARD, random.Random(1))
+    seen: list[object] = []
+
+    async def play(following: Following) -> None:
+        async def pause(_seconds: float) -> None:
+            seen.append("pause")
+            if seen.count("pause") == 3:
+                following.fetcher.partitions = []
+            elif seen.count("pause") == 2:
+                leader.append()
+
+        class Asked:
+            async def request(self, message: Message, *rest: Any) -> Message:
+                assert isinstance(message, FetchRequest)
+                seen.append(message.max_wait_ms)
+                return await leader.request(message, *rest)
+
+        for _ in range(12):
+            leader.append()
+        monkeypatch.setattr("coordinator_server.observe.fetcher.asyncio.sleep", pause)
+        await following.fetcher.follow(Asked())  # type: ignore[arg-type]
+
+    playing(play, tmp_path)
+    first = seen.index("pause")
+    # The leader gives three batches at a time at most.
+    assert first >= 4
+    assert seen == [0] * first + ["pause", 0, "pause", 0, "pause"]
 
 
 class Answering:
