@@ -219,7 +219,10 @@ async def _until_ended(
     if current.done() and not failed.done():
         say([_ready(options, observer), *(f"{_NAMES[each.name]}: {each.url}" for each in beside)])
         sys.stdout.flush()
-        if not options.once:
+        if options.once:
+            # The first one was taken before all commits were read.
+            await observer.sample()
+        else:
             await asyncio.wait({failed, stopped}, return_when=asyncio.FIRST_COMPLETED)
     error = failed.result() if failed.done() else None
     for each in (failed, stopped, current):

@@ -106,6 +106,10 @@ class Observer:
         await self._control.stop()
         await self._directory.close()
 
+    async def sample(self) -> None:
+        """Sample the ends of what groups have consumed as far as the log was read."""
+        await self._sampler.sample()
+
     def status(self) -> Mapping[str, Any]:
         """Return how far it is, for ``control.sock``."""
         return {

@@ -50,18 +50,23 @@ class Sampler:
         self._read_to: dict[ShardId, int] = {}
         self.topics: set[str] = set()
         """Those of which an offset was ever committed."""
+        self._lock = asyncio.Lock()
 
     async def run(self) -> None:
-        """Sample until it is cancelled. A sample that fails is left out."""
+        """Sample until it is cancelled."""
         while True:
-            try:
-                await self.sample()
-            except (ClientError, LogError, OSError) as error:
-                log.warning("end-offsets-not-sampled", why=str(error), action="they are sampled again")
+            await self.sample()
             await asyncio.sleep(self._interval_s)
 
     async def sample(self) -> None:
-        """Take one sample. Raises ClientError, LogError, OSError."""
+        """Take one sample. One that fails is left out, and logged."""
+        async with self._lock:
+            try:
+                await self._sample()
+            except (ClientError, LogError, OSError) as error:
+                log.warning("end-offsets-not-sampled", why=str(error), action="they are sampled again")
+
+    async def _sample(self) -> None:
         counts = self._directory.partitions
         shards = [ShardId(GROUPS.topic, number) for number in range(counts.get(GROUPS.topic, 0))]
         await asyncio.to_thread(self._read, self._directory.store, shards)

@@ -214,7 +214,11 @@ def check_beside_the_cluster(server: Server, observed: Path) -> None:
 def test_whose_directory_it_is(server: Server, tmp_path: Path) -> None:
     """A directory follows one cluster, and no server writes in it."""
     observed = tmp_path / "observed"
+    with Client(server.address) as client:
+        must_commit(client, "once", "orders", {0: 1})
     observe(server, observed)
+    # Of what was read in the same run, too.
+    assert [each["lag"] for each in answer("groups", "lag", "once", "--data-dir", observed)] == [0]
     meta = observed / "meta.properties"
     lines = [each for each in meta.read_text().splitlines() if not each.startswith("checksum")]
 

@@ -23,7 +23,7 @@ from tests.support.simple_requests import create_topic
 
 pytestmark = pytest.mark.live
 
-VERSIONS: Final = ("2.8.2", "3.9.1", "4.3.1")
+VERSIONS: Final = ("2.8.2", "3.3.2", "3.9.1", "4.3.1")
 TOPIC: Final = "orders"
 WRITTEN: Final = 100
 _MADE: Final = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
