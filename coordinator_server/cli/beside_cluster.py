@@ -48,13 +48,21 @@ def ask_cluster(options: argparse.Namespace, data_dir: Path) -> tuple[Mapping[st
 async def _ask(options: argparse.Namespace, data_dir: Path) -> tuple[Mapping[str, int], Mapping[str, Asked]]:
     # It is not needed to explain the command or to find its mistakes.
     from coordinator_server.client.admin.cluster import Cluster
+    from coordinator_server.client.admin.groups import may_describe_all_groups
+    from coordinator_server.observe.cluster import acl_of_groups
 
     identity = identity_of(data_dir)
     partitions = identity.partition_count(GROUPS.topic)
-    async with Cluster(connection_settings(options.bootstrap, options.command_config, TIMEOUT_S)) as cluster:
+    settings = connection_settings(options.bootstrap, options.command_config, TIMEOUT_S)
+    async with Cluster(settings) as cluster:
         await cluster.learn()
         if cluster.cluster_id != identity.cluster_id:
             raise CannotRun(f"{data_dir} follows the cluster {identity.cluster_id}, and this is {cluster.cluster_id}")
+        if not await may_describe_all_groups(cluster):
+            raise PipelineError(
+                "the cluster does not let this user describe all groups, and does not say which ones it leaves out: allow it by "
+                + acl_of_groups(settings)
+            )
         before = await _groups(cluster)
         ends = await _caught_up(cluster, data_dir, partitions)
         after = await _groups(cluster)

@@ -26,7 +26,14 @@ from coordinator_server.cli.output import counted
 from coordinator_server.cli.table import columns
 from coordinator_server.cli.times import shown
 from coordinator_server.client.admin.cluster import Cluster
-from coordinator_server.client.admin.groups import SHARE, Description, Listed, describe_groups, list_groups
+from coordinator_server.client.admin.groups import (
+    SHARE,
+    Description,
+    Listed,
+    describe_groups,
+    list_groups,
+    may_describe_all_groups,
+)
 from coordinator_server.client.errors import Refused
 from protocol.printable import printable
 
@@ -112,6 +119,8 @@ class View:
         groups = await describe_groups(self._cluster, chosen)
         described = {each: groups[each] for each in chosen if each in groups}
         notes: list[str] = []
+        if not listed and not await may_describe_all_groups(self._cluster):
+            notes.append("groups are not shown: the user has no DESCRIBE of them")
         try:
             commits = await self._counts.since_last([each.group_id for each in described.values() if each.type != SHARE])
         except Refused as refused:

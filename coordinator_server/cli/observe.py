@@ -244,7 +244,7 @@ def _explained(failure: Exception, settings: ConnectionSettings) -> int:
 
     code = complain(failure, failure.exit_code if isinstance(failure, LogError) else 1)
     if isinstance(failure, AccessDenied):
-        note("allow it, for the user of --command-config:")
-        for line in acls_needed(",".join(map(str, settings.addresses))):
+        note("allow it, for the user of --command-config (kafka-acls.sh needs --command-config, too, of who may change ACLs):")
+        for line in acls_needed(settings):
             note(f"  {line}")
     return code

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from coordinator_server.client.admin.cluster import Cluster
 from coordinator_server.client.errors import Refused
-from coordinator_server.client.settings import Address
+from coordinator_server.client.settings import Address, ConnectionSettings, Sasl
 from coordinator_server.kinds import CATALOG, GROUPS, KINDS
 from coordinator_server.log.shards import ShardId
 from protocol.error_codes import ErrorCode
@@ -88,8 +89,19 @@ async def topics_of_clients(cluster: Cluster) -> list[ClusterTopic]:
     )
 
 
-def acls_needed(bootstrap: str) -> list[str]:
+def acls_needed(settings: ConnectionSettings) -> list[str]:
     """Return the commands that let a user follow the cluster."""
     named = " ".join(f"--topic {name}" for name in (GROUPS.topic, *(each for each in TOPICS if each != GROUPS.topic)))
-    head = f"kafka-acls.sh --bootstrap-server {bootstrap} --add --allow-principal User:NAME"
-    return [f"{head} --operation Read {named}", f"{head} --operation Describe --topic '*'"]
+    return [_acl(settings, f"--operation Read {named}"), _acl(settings, "--operation Describe --topic '*'")]
+
+
+def acl_of_groups(settings: ConnectionSettings) -> str:
+    """Return the command that lets a user describe all groups of the cluster."""
+    return _acl(settings, "--operation Describe --group '*'")
+
+
+def _acl(settings: ConnectionSettings, what: str) -> str:
+    # The name of a certificate, or of a token, is what the cluster makes of it.
+    name = settings.sasl.username if isinstance(settings.sasl, Sasl) else "NAME"
+    servers = ",".join(map(str, settings.addresses))
+    return f"kafka-acls.sh --bootstrap-server {servers} --add --allow-principal {shlex.quote(f'User:{name}')} {what}"

@@ -251,7 +251,16 @@ def test_it_reads_and_no_more(tmp_path: Path) -> None:
             guarded.allow("reader", Operation.READ, ResourceType.TOPIC, topic)
         guarded.allow("reader", Operation.DESCRIBE, ResourceType.TOPIC, "*")
         observe(guarded, tmp_path / "observed", *words)
+        there = ("--data-dir", tmp_path / "observed", "--bootstrap", guarded.bootstrap, *words)
+        verified = [run_command("verify", "--engine", "python", *there)]
+        blind = run_command("top", "--interval", "0.1", *there)
+        guarded.allow("reader", Operation.DESCRIBE, ResourceType.GROUP, "*")
+        verified.append(run_command("verify", "--engine", "python", *there))
 
     assert "does not let this user describe" in refused
     assert "--operation Read --topic __consumer_offsets --topic __transaction_state --topic __share_group_state" in refused
+    assert [each.returncode for each in verified] == [1, 0]
+    # Without it a cluster seems to have no group.
+    assert "--operation Describe --group '*'" in verified[0].stderr
+    assert "groups are not shown" in blind.stdout
     assert topics(tmp_path / "observed") == {"orders": 1, "secrets": 1, "t": 1}

@@ -38,6 +38,7 @@ STREAMS: Final = "streams"
 DEAD: Final = "Dead"
 LEAVES: Final = -1
 """The member epoch of a heartbeat with which a member leaves (KIP-848)."""
+_ANY_NAME: Final = "a group that nobody has"
 _ABSENT: Final = {ErrorCode.GROUP_ID_NOT_FOUND, ErrorCode.UNSUPPORTED_VERSION}
 
 Partitions = dict[str, list[int]]
@@ -111,6 +112,17 @@ async def list_groups(cluster: Cluster, states: Iterable[str] = (), types: Itera
     listed.sort(key=attrgetter("group_id"))
     # A group that moves meanwhile may be in two answers.
     return [each for each, after in zip_longest(listed, islice(listed, 1, None)) if not after or after.group_id != each.group_id]
+
+
+async def may_describe_all_groups(cluster: Cluster) -> bool:
+    """Return whether the user may describe groups of any name. ListGroups leaves the others out. Raises ClientError."""
+    try:
+        await describe_groups(cluster, [_ANY_NAME])
+    except Refused as refused:
+        if refused.code is not ErrorCode.GROUP_AUTHORIZATION_FAILED:
+            raise
+        return False
+    return True
 
 
 async def describe_groups(cluster: Cluster, group_ids: Iterable[str]) -> dict[str, Description]:
