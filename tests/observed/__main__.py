@@ -110,10 +110,12 @@ class Play:
         while time.monotonic() - began < seconds and accidents.failure is None and len(moments.faults) < MOST_FAULTS:
             if due and time.monotonic() - began >= due[0]:
                 due.pop(0)
-                known = len(moments.faults)
+                known, not_answered = len(moments.faults), moments.counts["not answered"]
                 moments.compare()
                 for fault in moments.faults[known:]:
                     say(f"fault: {fault}")
+                if moments.counts["not answered"] > not_answered:
+                    say(f"not answered: {' '.join(moments.not_answered.split())[-300:]}")
                 say(f"{time.monotonic() - began:.0f} s: {_shown(moments.counts)}; {self.ledger.counts()}")
             time.sleep(0.2)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -99,8 +100,8 @@ class Members(Work):
 
     def _lose(self, member: MemberProcess) -> None:
         if self._random.random() < 0.5:
-            # It may fail to say good-bye to a broker that is gone.
-            with suppress(AssertionError, OSError):
+            # It may fail to say good-bye to a broker that is gone, or not end for that.
+            with suppress(AssertionError, OSError, subprocess.TimeoutExpired):
                 member.end()
         self._remove(member)
 

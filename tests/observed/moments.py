@@ -134,7 +134,7 @@ class Moments:
         return {row["GROUP"]: State(row["STATE"].lower(), int(row["#MEMBERS"])) for row in self._rows("--state")}
 
     def _rows(self, *words: str) -> Iterator[Mapping[str, str]]:
-        code, said = self._tool.run(TOOL, "--describe", "--all-groups", "--timeout", "15000", *words)
+        code, said = self._tool.run(TOOL, "--describe", "--all-groups", "--timeout", "60000", *words)
         if code != 0 or "Error:" in said:
             raise NotAnswered(said)
         return rows(said)
