@@ -16,6 +16,7 @@ from coordinator_server.cli.answers import NOT_EXECUTED, Answer
 from coordinator_server.cli.blocking_members import BlockingMember, blocking_member_lines
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.group_owners import show_owners
+from coordinator_server.cli.group_shards import check_here, shards_of_groups
 from coordinator_server.cli.group_waiting import show_waiting
 from coordinator_server.cli.group_words import event_line, partitions_text
 from coordinator_server.cli.log_actions import print_answer, run_action
@@ -34,7 +35,7 @@ from coordinator_server.pipeline.index.answers import GroupHistory
 from coordinator_server.pipeline.index.period import Period
 from coordinator_server.pipeline.input.data_dir import ask_server, durable
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, TopicNames
-from coordinator_server.pipeline.replay.group_timeline import GroupAt, shard_of
+from coordinator_server.pipeline.replay.group_timeline import GroupAt
 from coordinator_server.pipeline.states.shown_group import Member, Offset
 
 _END_OF_TIME = 2**63 - 1
@@ -153,8 +154,9 @@ def _restored(options: argparse.Namespace, shard: str, wanted: Sequence[Offset])
 
 
 def _expiring(options: argparse.Namespace) -> int:
-    shard = shard_of(options.data_dir, options.group).name
-    answer = ask_server(options.data_dir, {"op": "expiring", "shards": [shard], "group": options.group})
+    shards = shards_of_groups(options.data_dir, [options.group])
+    check_here(options.data_dir, shards)
+    answer = ask_server(options.data_dir, {"op": "expiring", "shards": shards, "group": options.group})
     if answer is None:
         raise PipelineError(f"no server runs on {options.data_dir}: start it first, because its members decide what expires")
     if not answer["is_known"]:

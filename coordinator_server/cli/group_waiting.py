@@ -11,13 +11,11 @@ from typing import Any
 import msgspec
 
 from coordinator_server.cli.answers import Answer, Row, print_answer
+from coordinator_server.cli.group_shards import check_here, shards_of_groups
 from coordinator_server.cli.times import shown
 from coordinator_server.group.holdup import Holdup, waits_for
-from coordinator_server.kinds import GROUPS
-from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.data_dir import ask_server
-from coordinator_server.runtime.partitioner import partition_for
 
 
 def show_waiting(options: argparse.Namespace) -> None:
@@ -42,9 +40,9 @@ def holdups(data_dir: Path, group_ids: Sequence[str] = ()) -> list[Holdup] | Non
 def _ask(data_dir: Path, group_ids: Sequence[str]) -> dict[str, Any] | None:
     request: dict[str, Any] = {"op": "holdups"}
     if group_ids:
-        partitions = identity_of(data_dir).partition_count(GROUPS.topic)
-        shards = sorted({f"{GROUPS.topic}-{partition_for(each, partitions)}" for each in group_ids})
-        request |= {"groups": list(group_ids), "shards": shards}
+        shards = shards_of_groups(data_dir, group_ids)
+        check_here(data_dir, shards)
+        request |= {"groups": list(group_ids), "shards": sorted(set(shards))}
     return ask_server(data_dir, request)
 
 

@@ -35,7 +35,7 @@ def run_action(
         if options.action in of_a_server:
             local_directory(options.data_dir, "the command asks the server that runs on it")
         with local_copy(options.data_dir) as data_dir:
-            check_data_dir(data_dir)
+            check_data_dir(data_dir, asks_server=options.action in of_a_server)
             options.data_dir = data_dir
             if options.action in of_a_server:
                 refuse_observed(data_dir)

@@ -87,14 +87,9 @@ def _of_loop(options: argparse.Namespace) -> list[str]:
 
 
 def _of_groups(options: argparse.Namespace) -> list[str]:
-    from coordinator_server.kinds import GROUPS
-    from coordinator_server.log.opening import identity_of
-    from coordinator_server.runtime.partitioner import partition_for
+    from coordinator_server.cli.group_shards import shards_of_groups
 
-    if not options.group:
-        return []
-    partitions = identity_of(options.data_dir).partition_count(GROUPS.topic)
-    return [f"{GROUPS.topic}-{partition_for(group, partitions)}" for group in options.group]
+    return shards_of_groups(options.data_dir, options.group)
 
 
 def _ask(options: argparse.Namespace, request: dict[str, Any]) -> dict[str, Any]:

@@ -91,6 +91,17 @@ def test_a_node_describes_its_cluster(cluster: NodeCluster) -> None:
     rows = [json.loads(line) for line in done.stdout.splitlines()] if done.stdout.startswith("{") else json.loads(done.stdout)
     assert [each["what"] for each in rows if each["severity"] == "problem"] == []
     assert {"nodes", "store", "shards", "standby"} <= {each["check"] for each in rows}
+    at = ("--data-dir", str(cluster.nodes[1].data_dir))
+    done = run_command("shards", "list", "--group", GROUPS[0], "-o", "jsonl", *at)
+    assert json.loads(done.stdout)["node_id"] == cluster.owner_of(GROUPS[0]), done.stderr
+    elsewhere, _ = group_of_node(cluster, "elsewhere", 2)
+    done = run_command("groups", "waiting", elsewhere, *at)
+    assert (done.returncode, "node 2 has __consumer_offsets-" in done.stderr) == (1, True), done.stderr
+    done = run_command("groups", "why", GROUPS[0], *at)
+    assert (done.returncode, "name that with --store" in done.stderr) == (2, True), done.stderr
+
+
+def test_top_shows_the_nodes(cluster: NodeCluster) -> None:
     done = run_command(
         "top", "--count", "1", "--interval", "0.1", "--data-dir", str(cluster.nodes[1].data_dir), "--bootstrap", cluster.bootstrap
     )

@@ -30,10 +30,18 @@ from coordinator_server.pipeline.input.retries import ONCE, Retries
 ANSWER_TIMEOUT_S: Final = 120.0
 
 
-def check_data_dir(data_dir: Path) -> None:
-    """Raise CannotRun for a directory that is no data directory, so that nothing is created there by mistake."""
-    if not is_log(data_dir):
+def check_data_dir(data_dir: Path, *, asks_server: bool = False) -> None:
+    """Raise CannotRun for a directory that is no data directory, so that nothing is created there by mistake.
+
+    That of a node has no log, and will do for what only ``asks_server``.
+    """
+    if is_log(data_dir):
+        return
+    found = holder_of(data_dir)
+    if found is None or found.job:
         raise CannotRun(f"{data_dir} is no data directory of coordinator-server (no {IDENTITY} in it): check --data-dir")
+    if not asks_server:
+        raise CannotRun(f"{data_dir} has no log: its server is a node, whose log is in a database; name that with --store")
 
 
 def durable(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
