@@ -7,20 +7,24 @@ next piece begins to read where its first transaction began; and it stops when a
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from coordinator_server.kinds import GROUPS
 from coordinator_server.log.opening import job_shard
 from coordinator_server.pipeline.history.transaction_rows import Ended
 from coordinator_server.pipeline.input.files import files_since, read_windows
 from coordinator_server.pipeline.transactions.group_writes import ended_writes
-from coordinator_server.pipeline.transactions.transitions import group_partitions
+from coordinator_server.pipeline.transactions.transitions import Transition, group_partitions
 from protocol.record_batch import BatchHeader
 
 MARK_BYTES: Final = 1 << 20
 """How far apart the remembered places of a file are."""
+
+Wanted: TypeAlias = dict[tuple[int, int], deque[Ended]]
+"""Transactions in the order of time, by producer id and the epoch of their marker."""
 
 
 class WrittenGroups:
@@ -31,14 +35,15 @@ class WrittenGroups:
 
     def find(self, ended: Iterable[Ended]) -> None:
         """Find the groups of transactions."""
-        wanted: dict[int, dict[int, list[Ended]]] = {}
+        wanted: dict[int, Wanted] = {}
         for each in ended:
             if each.decided is not None and each.decided.after is not None:
+                producer = each.decided.after.producer_id, each.decided.after.producer_epoch
                 for partition in group_partitions(each.decided.after):
-                    wanted.setdefault(partition, {}).setdefault(each.decided.after.producer_id, []).append(each)
-        for partition, by_producer in wanted.items():
+                    wanted.setdefault(partition, {}).setdefault(producer, deque()).append(each)
+        for partition, of_partition in wanted.items():
             if partition in self._partitions:
-                self._partitions[partition].find(by_producer)
+                self._partitions[partition].find(of_partition)
 
 
 class _Partition:
@@ -48,15 +53,22 @@ class _Partition:
         # Of each file: times, and where the batches begin before which all are older.
         self._marks: dict[str, list[tuple[int, int]]] = {}
 
-    def find(self, by_producer: Mapping[int, Sequence[Ended]]) -> None:
-        left = {each for found in by_producer.values() for each in found}
+    def find(self, wanted: Wanted) -> None:
+        left = {each for found in wanted.values() for each in found}
         last_ms = max(each.completed.at_ms for each in left if each.completed is not None)
         for written in ended_writes(self._batches(min(each.start_ms for each in left))):
-            for each in by_producer.get(written.marker.producer_id, ()):
-                if each.is_ended_by(written.marker):
+            marker = written.marker
+            of_epoch = wanted.get((marker.producer_id, marker.epoch), deque())
+            # In version 1 an epoch may have any number of transactions, one after the other: those that were over are done with.
+            while len(of_epoch) > 1 and _at_ms(of_epoch[0].completed) < marker.at_ms:
+                left.discard(of_epoch.popleft())
+            for each in of_epoch:
+                if each.is_ended_by(marker):
                     each.add_groups(written)
                     left.discard(each)
-            if not left and written.marker.at_ms > last_ms:
+                elif _at_ms(each.decided) > marker.at_ms:
+                    break
+            if not left and marker.at_ms > last_ms:
                 return
 
     def _batches(self, since_ms: int) -> Iterator[tuple[bytes, int, BatchHeader]]:
@@ -70,3 +82,7 @@ class _Partition:
                     marks.append((min(header.base_timestamp, header.max_timestamp), at - file.start))
                 if header.base_offset < self._upto:
                     yield data, position, header
+
+
+def _at_ms(step: Transition | None) -> int:
+    return -1 if step is None else step.at_ms

@@ -1,4 +1,4 @@
-"""How much is in memory at a time while transactions and share partitions become rows: never a file, however long it is."""
+"""How much is in memory and compared at a time while transactions and share partitions become rows, however long the log is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from coordinator_server.pipeline.history import share_rows, transaction_tables, 
 from coordinator_server.pipeline.history.extract import Tables
 from coordinator_server.pipeline.history.new_records import NewRecords, new_records
 from coordinator_server.pipeline.history.share_rows import share_tables
+from coordinator_server.pipeline.history.transaction_rows import Ended
 from coordinator_server.pipeline.history.written_groups import WrittenGroups
 from coordinator_server.pipeline.input import files
 from coordinator_server.pipeline.input.files import read_windows
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, NO_NAMES
+from coordinator_server.pipeline.transactions.group_writes import Marker
 from coordinator_server.transaction.state import TransactionState
 from tests.support import share_logs, transaction_logs
 from tests.support.share_logs import ShareLog
@@ -58,6 +60,7 @@ def most(monkeypatch: pytest.MonkeyPatch) -> Most:
     monkeypatch.setattr(transaction_tables, "ROWS_AT_ONCE", ROWS)
     monkeypatch.setattr(transaction_tables, "ENDED_AT_ONCE", ENDED)
     monkeypatch.setattr(share_rows, "ROWS_AT_ONCE", ROWS)
+    monkeypatch.setattr(written_groups, "MARK_BYTES", 1)
     return seen
 
 
@@ -75,16 +78,27 @@ def rows_of(pieces: Iterator[tuple[int, Tables]], table: str, most: Most) -> int
     return count
 
 
-def test_transactions(tmp_path: Path, most: Most) -> None:
+@pytest.mark.parametrize("version", [1, 2])
+def test_transactions(tmp_path: Path, most: Most, monkeypatch: pytest.MonkeyPatch, version: int) -> None:
+    """All of one producer, in version 1 also of one epoch: a marker is compared with few of them."""
+    compared, is_ended_by = 0, Ended.is_ended_by
+
+    def counted(ended: Ended, marker: Marker) -> bool:
+        nonlocal compared
+        compared += 1
+        return is_ended_by(ended, marker)
+
+    monkeypatch.setattr(Ended, "is_ended_by", counted)
     transaction_logs.write_properties(tmp_path)
     ids, groups = Log(), Log()
     for number in range(COUNT):
-        begun = replace(opened(number, number), client_version=2)
+        epoch, after = (number, number + 1) if version == 2 else (0, 0)
+        begun = replace(opened(number, epoch), client_version=version)
         ids.state(number, None, begun)
-        groups.commit(number, ["g"], (EMPTY.producer_id, number))
-        ids.state(number, None, then(begun, TransactionState.PREPARE_COMMIT, number + 1))
-        groups.marker(number, (EMPTY.producer_id, number + 1))
-        ids.state(number, None, then(begun, TransactionState.COMPLETE_COMMIT, number + 1))
+        groups.commit(number, ["g"], (EMPTY.producer_id, epoch))
+        ids.state(number, None, then(begun, TransactionState.PREPARE_COMMIT, after))
+        groups.marker(number, (EMPTY.producer_id, after))
+        ids.state(number, None, then(begun, TransactionState.COMPLETE_COMMIT, after))
     ids.write(tmp_path / transaction_logs.SHARD)
     groups.write(tmp_path / OFFSETS)
     shard = new(tmp_path, transaction_logs.SHARD)
@@ -92,6 +106,7 @@ def test_transactions(tmp_path: Path, most: Most) -> None:
     assert rows_of(transaction_tables.transaction_tables([shard]), "transitions", most) == 3 * COUNT
     assert most.found.pop("bytes") < 2 * WINDOW < (tmp_path / OFFSETS / f"{0:020d}.log").stat().st_size
     assert most.found == {"rows": ROWS, "transactions": ENDED}
+    assert COUNT <= compared <= 4 * COUNT
 
 
 def test_share_partitions(tmp_path: Path, most: Most) -> None:
