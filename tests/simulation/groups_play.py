@@ -220,10 +220,6 @@ class GroupsPlay(LoopsPlay):
         if not seat.is_taken and not self.surroundings.is_calm:
             self._take(seat)
 
-    def _set_clock(self) -> None:
-        for machine in self.machines:
-            machine.jump(-3_600_000)
-
     def _script(self, work: Callable[[], object]) -> None:
         if not self.surroundings.is_calm:
             self._scripts.append(Script(work()))  # type: ignore[arg-type]

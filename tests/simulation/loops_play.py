@@ -239,6 +239,11 @@ class LoopsPlay:
         machine.pause(10 * SECOND)
         self.world.after(self.rng.randint(MS, 2 * SECOND), machine.kill)
 
+    def _set_clock(self) -> None:
+        """That of the machine, which all loops read."""
+        for machine in self.machines:
+            machine.jump(-3_600_000)
+
     def _fill_disk(self) -> None:
         machine = self._any()
         fault = machine.disk.fail("pwrite", 28, "/journal/")
