@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from coordinator_server.log.shards import ShardId
 from tests.simulation.client import Client, Told
 from tests.simulation.consumers import ConsumersPlay
-from tests.simulation.loops_play import LoopsPlay
+from tests.simulation.loops_play import CALM_S, LoopsPlay
 from tests.simulation.machine import Machine, Process
+from tests.simulation.node_troubles import COMING_BACK_S
 from tests.simulation.shares import SharesPlay
 from tests.simulation.store_mirror import StoreMirror
 from tests.simulation.streams import StreamsPlay
@@ -34,6 +35,8 @@ class Guest(LoopsPlay):
 
     host: NodesPlay
     restart_s = 12
+    # They have rested since the host's calm, in which its nodes come to terms.
+    calm_s = CALM_S - COMING_BACK_S
 
     def __init__(self, seed: int, properties: Mapping[str, Any]) -> None:
         host = self.host

@@ -8,11 +8,12 @@ What a callback raises ends the turn.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 import socket
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
-from contextvars import Context
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from contextvars import Context, copy_context
 from typing import Any, TypeVar
 
 from coordinator_server.server.wire.acceptor import AcceptPolicy
@@ -22,11 +23,23 @@ T = TypeVar("T")
 
 
 class Callback(asyncio.TimerHandle):
-    """A callback, due at once or later."""
+    """A callback, due at once or later. It does not know where it was made, which takes most of the time of making one."""
+
+    __slots__ = ()
+
+    def __init__(self, when: float, callback: Callable[..., object], args: tuple[Any, ...], context: Context | None) -> None:
+        # What a TimerHandle keeps, without its loop.
+        self._when, self._callback, self._args = when, callback, args
+        self._context = copy_context() if context is None else context
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        self._cancelled = True
+        self._callback = self._args = None  # type: ignore[assignment]
 
     def run(self) -> None:
         if not self._cancelled:
-            self._context.run(self._callback, *self._args)  # type: ignore[attr-defined]
+            self._context.run(self._callback, *self._args)
 
 
 class SimulatedLoop(asyncio.AbstractEventLoop):
@@ -42,6 +55,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         self._readable: dict[Callable[[], None], None] = {}
         self.servers: list[SimulatedServer] = []
         self.is_over = False
+        self._tasks: list[asyncio.Task[Any]] = []
 
     # What is run from outside.
 
@@ -51,52 +65,68 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def next_due(self) -> int | None:
         """When the next timer is due, microseconds."""
-        while self._timers and self._timers[0][2].cancelled():
-            heapq.heappop(self._timers)
-        return -int(-self._timers[0][0] * 1e6 // 1) if self._timers else None
+        timers = self._timers
+        while timers and timers[0][2]._cancelled:
+            heapq.heappop(timers)
+        return -int(-timers[0][0] * 1e6 // 1) if timers else None
 
     def turn(self) -> None:
         """One turn."""
         asyncio._set_running_loop(self)
         try:
             if self._is_timers_first:
-                self._run_due()
-                self._run_ready(len(self._ready))
+                for callback in self._take_due():
+                    callback.run()
+                self._run_ready()
                 for read in self._take_readable():
                     read()
             else:
                 for read in self._take_readable():
                     self.call_soon(read)
-                for callback in self._take_due():
-                    self._ready.append(callback)
-                self._run_ready(len(self._ready))
+                self._ready += self._take_due()
+                self._run_ready()
         finally:
             asyncio._set_running_loop(None)
+
+    @property
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        """The tasks that have not ended, in the order in which they began."""
+        self._tasks = [each for each in self._tasks if not each.done()]
+        return self._tasks
+
+    def unwind(self) -> None:
+        """End the tasks that are left when it is over: the garbage collector would, in the middle of a later play."""
+        for task in self.tasks:
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            # What they do at their end is nobody's.
+            with contextlib.suppress(BaseException):
+                task.get_coro().close()
 
     def read_soon(self, read: Callable[[], None]) -> None:
         """Something can be read."""
         self._readable[read] = None
         self._wake()
 
-    def _take_readable(self) -> list[Callable[[], None]]:
-        reads = list(self._readable)
-        self._readable.clear()
+    def _take_readable(self) -> Iterable[Callable[[], None]]:
+        if not self._readable:
+            return ()
+        reads, self._readable = self._readable, {}
         return reads
 
-    def _take_due(self) -> list[Callback]:
-        due = []
-        now = self.time() + 1e-9
-        while self._timers and self._timers[0][0] <= now:
-            due.append(heapq.heappop(self._timers)[2])
+    def _take_due(self) -> Iterable[Callback]:
+        due: list[Callback] = []
+        timers, now = self._timers, self.time() + 1e-9
+        while timers and timers[0][0] <= now:
+            due.append(heapq.heappop(timers)[2])
         return due
 
-    def _run_due(self) -> None:
-        for callback in self._take_due():
-            callback.run()
-
-    def _run_ready(self, count: int) -> None:
-        for _ in range(count):
-            self._ready.popleft().run()
+    def _run_ready(self) -> None:
+        """Run what is ready now, and not what becomes it meanwhile."""
+        ready = self._ready
+        for _ in range(len(ready)):
+            callback = ready.popleft()
+            if not callback._cancelled:
+                callback._context.run(callback._callback, *callback._args)
 
     # What asyncio and the server call.
 
@@ -104,7 +134,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         return self._now_us() / 1e6
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> Callback:  # type: ignore[override]
-        handle = Callback(0.0, callback, args, self, context)
+        handle = Callback(0.0, callback, args, context)
         self._ready.append(handle)
         self._wake()
         return handle
@@ -122,20 +152,19 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> Callback:
-        handle = Callback(when, callback, args, self, context)
+        handle = Callback(when, callback, args, context)
         self._count += 1
         heapq.heappush(self._timers, (when, self._count, handle))
         self._wake()
         return handle
 
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Its place is dropped when it comes up."""
-
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)
 
-    def create_task(self, coro: Coroutine[Any, Any, T], **_options: Any) -> asyncio.Task[T]:  # type: ignore[override]
-        return asyncio.Task(coro, loop=self)
+    def create_task(self, coro: Coroutine[Any, Any, T], **options: Any) -> asyncio.Task[T]:  # type: ignore[override]
+        task = asyncio.Task(coro, loop=self, **options)
+        self.tasks.append(task)
+        return task
 
     def get_debug(self) -> bool:
         return False

@@ -52,6 +52,8 @@ class LoopsPlay:
     properties: Mapping[str, Any] = {}
     # How long it takes until all serve again that were killed.
     restart_s = 5
+    # How long nobody has done anything before what was begun has to be over.
+    calm_s = CALM_S
 
     def __init__(self, seed: int, properties: Mapping[str, Any]) -> None:
         self.rng = rng = Random(f"{self.name} {seed}")
@@ -97,17 +99,23 @@ class LoopsPlay:
     def run(self) -> list[str]:
         """Storm and calm. Return what went wrong."""
         with listening(self._logged):
-            self._prepare()
-            for machine in self.machines:
-                machine.start()
-            self.world.run_for(3 * SECOND)
-            self._watch_over()
-            self._begin()
-            self._storm()
-            self._calm()
-            for machine in self.machines:
-                machine.kill()
+            try:
+                self._play()
+            finally:
+                # Also if the play cannot go on.
+                for machine in self.machines:
+                    machine.scrap()
         return self.broken
+
+    def _play(self) -> None:
+        self._prepare()
+        for machine in self.machines:
+            machine.start()
+        self.world.run_for(3 * SECOND)
+        self._watch_over()
+        self._begin()
+        self._storm()
+        self._calm()
 
     # Who has what.
 
@@ -203,7 +211,7 @@ class LoopsPlay:
             machine.child_death_odds = 0.0
 
     def _finish(self) -> None:
-        self.world.run_for(CALM_S * SECOND)
+        self.world.run_for(self.calm_s * SECOND)
         self._check()
         self._end()
 

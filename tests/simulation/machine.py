@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
+from weakref import WeakSet
 
 from coordinator_server.config import Config
 from coordinator_server.config.description import UNLIMITED
@@ -68,6 +69,7 @@ class Machine:
         # A real directory with the same name is where compactions work.
         self.data_dir = "/data"
         self.process: Process | None = None
+        self._loops: WeakSet[SimulatedLoop] = WeakSet()
         # Hears of each frame of the journal that is durable, before anybody who waits for it.
         self.journaled: Callable[[Process, bytes], None] = lambda _process, _frame: None
         self.compacting: Callable[[], None] = lambda: None
@@ -105,11 +107,18 @@ class Machine:
             self.told("start")
             self.disk.kill()
             self.process = Process(self)
+            self._loops.add(self.process.loop)
             self.network.loop = self.process.loop
 
     def kill(self) -> None:
         """kill -9: what was written stays, what was answered is on its way."""
         self._end("killed")
+
+    def scrap(self) -> None:
+        """It is gone for good: nothing is left of any process that it had."""
+        self.kill()
+        for loop in list(self._loops):
+            loop.unwind()
 
     def lose_power(self) -> None:
         """The machine goes down: of what was not synced any part may be gone."""
@@ -348,7 +357,8 @@ class Process:
             self._schedule()
 
     def _schedule(self) -> None:
-        due = self.loop.next_due() if self.loop.is_idle else self.world.now_us
+        loop = self.loop
+        due = loop.next_due() if loop.is_idle else self.world.now_us
         if due is None:
             return
         when = max(due, self._free_us, self.paused_until_us)

@@ -20,6 +20,8 @@ from tests.simulation.world import MS
 from tests.support.shared_store import Database
 
 LEASE_MS: Final = 3000
+COMING_BACK_S: Final = 3 * LEASE_MS // 1000
+"""After so long without troubles every node is there again, and each shard has an owner."""
 STRANDED: Final = frozenset({WRITE_MARKER.name, DELETE_STATES.name})
 """The messages that end something, so that they must not act on what has begun since."""
 

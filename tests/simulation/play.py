@@ -117,10 +117,12 @@ class Play:
         with listening(self._logged), real_directory(self.is_compacted) as directory:
             if directory is not None:
                 self.machine.use(directory)
-            self._storm()
-            self._calm()
-            self._silence()
-            self.machine.kill()
+            try:
+                self._storm()
+                self._calm()
+                self._silence()
+            finally:
+                self.machine.scrap()
         return Outcome(self.stage.history, self.mirror, self.broken, self.config)
 
     def _cast(self) -> list[Member]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from coordinator_server.config import Config
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.members import Opened, Shared
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.log.store import Meta
 from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.server.cluster.link_transport import UnixLinks
@@ -161,14 +161,12 @@ class Node:
     def process(self) -> Process | None:
         return self.machine.process
 
-    def epochs(self) -> dict[ShardId, int]:
-        """The epochs at which it answers for shards when it runs."""
-        process = self.process
-        if process is None or process.daemon._rooms is None:
-            return {}
-        hosting = process.daemon.rooms.hosting
+    def answers_for(self) -> list[Ownership]:
+        """The shards for which it answers when it runs."""
+        process = self.machine.process
+        rooms = None if process is None else process.daemon._rooms
         # Whether it is suspended at the moment is not asked: it would have to look at its clock first.
-        if self.clock.boot_ms() >= hosting.lease.ends_ms:
-            return {}
-        contexts = [each for runtime in hosting.node.runtimes.values() for each in runtime._contexts.values()]
-        return {each.id: each.epoch for each in contexts if each.is_loaded}
+        if rooms is None or self.clock.boot_ms() >= rooms.hosting.lease.ends_ms:
+            return []
+        runtimes = rooms.hosting.node.runtimes.values()
+        return [each.ownership for runtime in runtimes for each in runtime._contexts.values() if each.is_loaded]

@@ -32,23 +32,11 @@ class Clocks(NamedTuple):
 
 
 class ProgramLoop(SimulatedLoop):
-    """A loop that knows its tasks, in the order in which they began."""
+    """A loop whose program hears of what nobody takes."""
 
     def __init__(self, program: Program) -> None:
         super().__init__(lambda: program.world.now_us, program.wake, is_timers_first=False)
         self._program = program
-        self._tasks: list[asyncio.Task[Any]] = []
-
-    @property
-    def tasks(self) -> list[asyncio.Task[Any]]:
-        """The tasks that have not ended."""
-        self._tasks = [each for each in self._tasks if not each.done()]
-        return self._tasks
-
-    def create_task(self, coro: Coroutine[Any, Any, T], **options: Any) -> asyncio.Task[T]:  # type: ignore[override]
-        task = asyncio.Task(coro, loop=self, **options)
-        self.tasks.append(task)
-        return task
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         self._program.complain(f"an exception was not taken: {context.get('message')} {context.get('exception')!r}")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -54,6 +55,25 @@ def test_clients_of_several_nodes_are_served() -> None:
         reads += play.register.reads
 
     assert (epochs > 20 * SEEDS, reads > 20 * SEEDS) == (True, True)
+
+
+def test_a_play_that_cannot_go_on_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No task of it goes on, complains or is ended during a later play."""
+    play = NodesPlay(1)
+
+    def fail() -> None:
+        raise AssertionError("it cannot go on")
+
+    monkeypatch.setattr(play, "_begin", fail)
+    with pytest.raises(AssertionError, match="it cannot go on"):
+        play.run()
+    left = [task for machine in play.machines for loop in machine._loops for task in loop.tasks if is_running(task)]
+
+    assert ([machine.process for machine in play.machines], left) == ([None] * len(play.machines), [])
+
+
+def is_running(task: asyncio.Task[Any]) -> bool:
+    return not task.done() and inspect.getcoroutinestate(task.get_coro()) != inspect.CORO_CLOSED  # type: ignore[arg-type]
 
 
 # What would be wrong without one of the rules.

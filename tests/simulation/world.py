@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
+from heapq import heappop, heappush
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 MS: Final = 1000
 SECOND: Final = 1000 * MS
@@ -13,16 +13,21 @@ SECOND: Final = 1000 * MS
 Action = Callable[[], None]
 
 
-class Event:
-    """Something that is to happen; ``cancel`` makes it nothing."""
+class Event(list[Any]):
+    """Something that is to happen: when, its place among all events, and the action. ``cancel`` makes it nothing.
 
-    __slots__ = ("action",)
+    It is a list, so that the heap compares events without a call: a play has a hundred thousand.
+    """
 
-    def __init__(self, action: Action) -> None:
-        self.action: Action | None = action
+    __slots__ = ()
+
+    @property
+    def action(self) -> Action | None:
+        action: Action | None = self[2]
+        return action
 
     def cancel(self) -> None:
-        self.action = None
+        self[2] = None
 
 
 class World:
@@ -31,14 +36,14 @@ class World:
     def __init__(self, rng: Random) -> None:
         self.rng = rng
         self.now_us = 0
-        self._events: list[tuple[int, int, Event]] = []
+        self._events: list[Event] = []
         self._count = 0
 
     def at(self, when_us: int, action: Action) -> Event:
         """Have something happen; what was first said of one moment happens first."""
-        event = Event(action)
         self._count += 1
-        heapq.heappush(self._events, (max(when_us, self.now_us), self._count, event))
+        event = Event((max(when_us, self.now_us), self._count, action))
+        heappush(self._events, event)
         return event
 
     def after(self, delay_us: int, action: Action) -> Event:
@@ -50,9 +55,9 @@ class World:
         end = self.now_us + duration_us
         events = self._events
         while events and events[0][0] <= end:
-            self.now_us, _, event = heapq.heappop(events)
-            if event.action is not None:
-                event.action()
+            self.now_us, _, action = heappop(events)
+            if action is not None:
+                action()
         self.now_us = end
 
     def between(self, least_us: int, most_us: int) -> int:

@@ -27,7 +27,7 @@ class RealTime(World):
         """Time passes by itself."""
 
     def at(self, when_us: int, action: Action) -> Event:
-        event = Event(action)
+        event = Event((when_us, 0, action))
         asyncio.get_running_loop().call_later(max(when_us - self.now_us, 0) / 1e6, _run, event)
         return event
 

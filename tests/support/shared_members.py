@@ -45,10 +45,11 @@ class Rows:
         return copied
 
     def table(self, wall_ms: int) -> Table:
-        members = {
-            member: row._replace(is_connected=member in self.sessions and self.sessions[member].is_open and not row.is_dead)
-            for member, row in self.members.items()
-        }
+        members = dict(self.members)
+        for member, row in members.items():
+            session = self.sessions.get(member)
+            if row.is_connected and (row.is_dead or session is None or not session.is_open):
+                members[member] = row._replace(is_connected=False)
         return Table(self.version, wall_ms, members, dict(self.shards))
 
     def is_alive(self, member: Member | None) -> bool:
@@ -73,7 +74,7 @@ class Rows:
         row = self.members.get(member)
         if row is None or row.is_dead or renewals not in (None, row.renewals):
             return False
-        self.members[member] = row._replace(is_dead=True)
+        self.members[member] = row._replace(is_dead=True, is_connected=False)
         self.version += 1
         return True
 
