@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 READ_BYTES: Final = 65536
 
 
+def unheard(_end: End, _data: bytes) -> None:
+    """Nobody looks at what is written."""
+
+
 class Neighbourhood:
     """All sockets in the data directory of one server.
 
@@ -36,6 +40,8 @@ class Neighbourhood:
         self.slow_us = 2000 * MS
         self.slow_odds = 0.0
         self.piece_odds = 0.1
+        # Hears of what is written at an end, before it is under way.
+        self.writing: Callable[[End, bytes], None] = unheard
         self.listening: dict[Path, tuple[Process, MakeProtocol]] = {}
         self.ends: list[End] = []
 
@@ -45,11 +51,12 @@ class Neighbourhood:
         for end in self.ends:
             end.most_us = self.most_us
 
-    def hold(self, process: Process, until_us: int) -> None:
-        """Nothing that a process says on the links that it has arrives before that time."""
-        for end in self.ends:
-            if end.process is process:
-                end.hold(until_us)
+    def hold(self, process: Process) -> list[End]:
+        """Let nothing arrive that a process says from now on, on the links that it has: its ends of them, to be released."""
+        held = [end for end in self.ends if end.process is process]
+        for end in held:
+            end.hold()
+        return held
 
     def lose(self, process: Process) -> None:
         """A process is gone: the kernel closes what it had."""
@@ -108,6 +115,9 @@ class End(asyncio.Transport):
         self._has_ended = False
         self._is_open = True
         self._free_us = 0
+        # How often it is held. What arrives afterwards: when it would have arrived, what was written, and what happens then.
+        self._holds = 0
+        self._held: list[tuple[int, bytes, Callable[[], None]]] = []
         neighbourhood.ends.append(self)
 
     def take(self, protocol: MakeProtocol) -> None:
@@ -125,6 +135,7 @@ class End(asyncio.Transport):
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if self._is_open:
+            self._neighbourhood.writing(self, bytes(data))
             self._send(bytes(data))
 
     def abort(self) -> None:
@@ -139,9 +150,22 @@ class End(asyncio.Transport):
     def is_closing(self) -> bool:
         return not self._is_open
 
-    def hold(self, until_us: int) -> None:
-        """What is written from now on arrives then, or later."""
-        self._free_us = max(self._free_us, until_us)
+    def hold(self) -> None:
+        """Let nothing that is written from now on arrive before ``release``."""
+        self._holds += 1
+
+    @property
+    def held(self) -> bytes:
+        """What was written since then."""
+        return b"".join(data for _, data, _ in self._held)
+
+    def release(self) -> None:
+        """Let it arrive, unless somebody else holds it, too."""
+        self._holds -= 1
+        if not self._holds:
+            held, self._held = self._held, []
+            for due_us, _, action in held:
+                self._neighbourhood.world.at(due_us, action)
 
     def die(self) -> None:
         """The process is gone."""
@@ -158,15 +182,18 @@ class End(asyncio.Transport):
         rng = self._neighbourhood.world.rng
         while len(data) > 1 and rng.random() < self._neighbourhood.piece_odds:
             cut = rng.randint(1, len(data) - 1)
-            self._then(lambda piece=data[:cut]: self.other._arrive(piece))  # type: ignore[misc]
+            self._then(lambda piece=data[:cut]: self.other._arrive(piece), data[:cut])  # type: ignore[misc]
             data = data[cut:]
-        self._then(lambda: self.other._arrive(data))
+        self._then(lambda: self.other._arrive(data), data)
 
-    def _then(self, action: Callable[[], None]) -> None:
+    def _then(self, action: Callable[[], None], data: bytes = b"") -> None:
         """After all that was sent before."""
         world = self._neighbourhood.world
         self._free_us = max(self._free_us, world.now_us + self._delay())
-        world.at(self._free_us, action)
+        if self._holds:
+            self._held.append((self._free_us, data, action))
+        else:
+            world.at(self._free_us, action)
 
     def _delay(self) -> int:
         return self._neighbourhood.world.between(1, self.most_us)

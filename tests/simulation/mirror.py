@@ -5,7 +5,7 @@ Whatever has once been read from the log as durable has to be there as long as t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -158,6 +158,12 @@ class Mirror:
             if found != expected:
                 self._broken(f"{shard}: the state is {found}, the log says {expected}")
             self._check_living(self._shard(process, shard))
+
+    def logs(self) -> Iterator[Sequence[bytes]]:
+        """The batches of each shard of groups."""
+        for shard, batches in self.batches.items():
+            if shard.topic == GROUPS.topic:
+                yield batches
 
     def written(self) -> Iterator[LogRecord]:
         """Every record that has been seen in the log of groups."""

@@ -8,29 +8,31 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import Final
 
-from coordinator_server.group.share.state_effects import DELETE_STATES
 from coordinator_server.kinds import partition_counts
 from coordinator_server.log.shards import ShardId
 from coordinator_server.server.cluster.view import CATALOG_SHARD
-from coordinator_server.transaction.markers import WRITE_MARKER
+from tests.simulation.links import End, unheard
 from tests.simulation.loops_play import LoopsPlay
 from tests.simulation.machine import Process
 from tests.simulation.played_nodes import FIRST_NODE, Node
+from tests.simulation.strands import Strand, is_sender, messages_in
 from tests.simulation.world import MS
 from tests.support.shared_store import Database
 
 LEASE_MS: Final = 3000
 COMING_BACK_S: Final = 3 * LEASE_MS // 1000
 """After so long without troubles every node is there again, and each shard has an owner."""
-STRANDED: Final = frozenset({WRITE_MARKER.name, DELETE_STATES.name})
-"""The messages that end something, so that they must not act on what has begun since."""
+STRANDED_MS: Final = 14_000
+"""How long a message is held at most, until it would do harm."""
+SOON_MS: Final = (1, 2, 5, 20, 100, 1000)
+"""When everything is looked at after that. Then the node that has sent it goes on."""
 
 
 class NodeTroubles(LoopsPlay):
     """A play whose loops are nodes.
 
     ``senders`` are the shards whose messages end something. ``moves_every_us``: how often at most somebody gives a shard away;
-    ``strands_every_us``: how often a message is held; 0 is never.
+    ``strands_every_us``: how long after one message the next is held; 0 is never. ``ripe``: how many would have done harm.
     """
 
     nodes: list[Node]
@@ -40,6 +42,7 @@ class NodeTroubles(LoopsPlay):
     strands_every_us: int
     senders: list[ShardId]
     moved: int
+    ripe: int
 
     @property
     def shards(self) -> list[ShardId]:
@@ -88,33 +91,43 @@ class NodeTroubles(LoopsPlay):
 
     def _strand(self) -> None:
         """A message is under way for so long that others own the shards of its sender, which stands still meanwhile."""
-        loop, until_us = self.loop_with(self.rng.choice(self.senders)), self.world.now_us + self.rng.randint(4000, 8000) * MS
-        node = self.nodes[loop]
-        process = node.process
+        loop, most_ms = self.loop_with(self.rng.choice(self.senders)), self.rng.randint(4000, 8000)
+        process = self.nodes[loop].process
         if loop >= 0 and process is not None:
-            self.neighbourhood.hold(process, until_us)
-            self._pause_with_a_message(node, process, until_us)
-
-    def _pause_with_a_message(self, node: Node, process: Process, until_us: int) -> None:
-        """Pause a node as soon as it has sent something that changes others and has no answer."""
-        if self.is_calm or node.process is not process or self.world.now_us >= until_us:
-            return
-        if self._has_sent(process):
-            self._tell(node.id - FIRST_NODE, f"has sent what arrives after {until_us // MS} ms")
-            node.machine.pause(2 * LEASE_MS * MS)
-        else:
-            self.world.after(5 * MS, partial(self._pause_with_a_message, node, process, until_us))
-
-    def _has_sent(self, process: Process) -> bool:
-        rooms = process.daemon._rooms
-        neighbours = None if rooms is None else rooms.cluster.neighbours
-        senders = () if neighbours is None else neighbours._senders.values()
-        return any(asked.effect.name in STRANDED for sender in senders for asked in sender._asked.values())
+            self.neighbourhood.writing = partial(self._hold, process, most_ms, 2 * LEASE_MS)
 
     def _strand_on(self) -> None:
-        """Again and again: few of the messages that are under way then would change something."""
-        if not self.is_calm:
-            self._strand()
+        """Again and again, one at a time, and each until it would do harm."""
+        self.neighbourhood.writing = partial(self._hold, None, STRANDED_MS, STRANDED_MS)
+
+    def _hold(self, process: Process | None, most_ms: int, pause_ms: int, end: End, data: bytes) -> None:
+        """Hold what ends something as a node writes it, and pause the node."""
+        if self.is_calm or process not in (None, end.process) or not is_sender(end) or not any(messages_in(end, data)):
+            return
+        self.neighbourhood.writing = unheard
+        strand = Strand(end.process, self.neighbourhood.hold(end.process))
+        end.process.machine.pause(pause_ms * MS)
+        end.process.machine.told(f"has sent what arrives after {most_ms} ms, or when it does harm")
+        self.world.after(most_ms * MS, strand.release)
+        self.world.after(0, partial(self._release_when_ripe, strand))
+
+    def _release_when_ripe(self, strand: Strand) -> None:
+        """Let what a node has sent arrive when it would end what has begun since."""
+        process = strand.process
+        if self.is_calm or not process.is_alive or strand.is_over:
+            strand.release()
+        elif strand.is_ripe():
+            self.ripe += 1
+            process.machine.told("what it has sent arrives: it is about what has begun since")
+            strand.release()
+            # What it has done is seen until the next of its kind.
+            for ms in SOON_MS:
+                self.world.after(ms * MS, self._check)
+            self.world.after(SOON_MS[-1] * MS, process.machine.resume)
+        else:
+            self.world.after(2 * MS, partial(self._release_when_ripe, strand))
+            return
+        if self.strands_every_us:
             self.world.after(self.strands_every_us, self._strand_on)
 
     def _cut(self) -> None:

@@ -75,9 +75,9 @@ class NodesPlay(NodeTroubles):
         # What is in a socket may be read when the shards have other owners.
         self.slow_us = rng.choice((2, 8)) * SECOND
         self.moves_every_us = rng.choice((0, 0, 1, 4)) * SECOND
-        self.strands_every_us = rng.choice((0, 0, 7)) * SECOND
+        self.strands_every_us = rng.choice((0, 0, 2)) * SECOND
         self.senders = [self.shard_of(TRANSACTIONS.topic, each) for each in IDS]
-        self.moved = 0
+        self.moved = self.ripe = 0
         self.is_storming = False
         self.register = Register(self.broken.append)
         self.offsets = OffsetRegister(self.broken.append, REGISTER, TOPIC)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from coordinator_server.kinds import GROUPS
@@ -24,6 +24,12 @@ class StoreMirror:
         self._play = play
         self._images: dict[ShardId, tuple[Image, int]] = {}
         self._checked_us = -1
+
+    def logs(self) -> Iterator[Sequence[bytes]]:
+        """The batches of each shard of groups."""
+        for shard, kept in self._play.database.shards.items():
+            if shard.topic == GROUPS.topic:
+                yield kept.batches
 
     def written(self) -> Iterator[LogRecord]:
         """Every record of the log of groups, but for the markers of transactions."""

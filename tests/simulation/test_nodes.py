@@ -267,17 +267,21 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (nobody_looks_at_the_gate, "was acknowledged", 8),
     (a_newer_epoch_does_not_reload, "", 0),
     (changes_of_the_catalog_do_not_wait, "was acknowledged", 1),
-    (a_follower_has_no_lease, "was acknowledged", 0),
-    (appends_are_not_fenced, "", 3),
+    (a_follower_has_no_lease, "was acknowledged", 6),
+    (appends_are_not_fenced, "", 5),
     (clocks_stand_still_in_a_suspended_machine, "may answer", 23),
+    (messages_carry_no_epochs, "ended in its logs", 7),
+    (a_lease_that_is_won_back_goes_on, "was put out of", 21),
     (what_is_in_doubt_was_not_written, "", 1),
     (shards_are_taken_from_living_nodes, "may answer", 0),
     (a_taker_does_not_mark_the_dead, "may answer", 0),
+    (a_lost_session_alone_is_believed, "may answer", 1),
+    (a_process_is_taken_for_a_later_one, "may answer", 1),
     (a_shard_loads_before_its_log_is_here, "", 0),
     (a_shard_is_released_before_it_is_quiet, "may answer", 0),
 ]
-"""With what they are seen by, and the first seed at which to begin. The rules above that are not listed are not seen yet; those of
-leases and clocks are seen in test_memberships.py.
+"""With what they are seen by, and the first seed at which to begin. The rules above that are not listed are held by tests
+of their own, below; those of leases and clocks are also seen in test_memberships.py.
 """
 
 
@@ -302,7 +306,6 @@ def _late(test: Callable[[test_late_messages.Cluster], Coroutine[Any, Any, None]
 
 
 HELD: Final[list[tuple[Mutant, Callable[[], None]]]] = [
-    (messages_carry_no_epochs, _late(test_late_messages.test_a_marker_of_a_former_owner_does_not_end_the_next_transaction)),
     (
         an_owner_knows_only_the_epochs_it_has_seen,
         _late(test_late_messages.test_the_memory_of_later_owners_moves_with_the_shard),
@@ -317,8 +320,7 @@ HELD: Final[list[tuple[Mutant, Callable[[], None]]]] = [
 ]
 """With the tests that hold them.
 
-What a former owner has left in a socket (``messages_carry_no_epochs``) is refused in a play now and then, and the next transaction
-is seldom open in the same shard just then. An owner that has not seen the later epoch of a sender hears of it from its view only if
+An owner that has not seen the later epoch of a sender hears of it from its view only if
 the sender's next owner has spoken to another owner between, and the former sender, which does not read the rows all that time, has
 learned the receiver's new epoch from a refusal. The leases of a former controller are doubly safe: a follower leaves it as soon as
 it reads the rows, and one that does not read them has no lease of its shards either, without which it answers nobody.

@@ -23,6 +23,7 @@ from protocol.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsRes
 from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from tests.simulation.client import Client, Script
+from tests.simulation.ended_transactions import wrong_ends
 from tests.simulation.loops_play import CALM_S, STORM_S, LoopsPlay
 from tests.simulation.play import real_directory
 from tests.simulation.world import SECOND
@@ -138,6 +139,7 @@ class TransactionPlay(LoopsPlay):
         self.world.run_for(self.restart_s * SECOND)
         self._check()
         self._end()
+        self.broken += wrong_ends(self.ledger.moved, (log for mirror in self.mirrors for log in mirror.logs()))
 
     # What is looked at
 
