@@ -110,7 +110,7 @@ class ConsumerLife:
                 is_alike=is_homogeneous(group.regex_members, group.subscribed_topics, len(group.members)),
                 topics=found,
                 reasons=self._reasons,
-                before={seats[each]: self._listed(targets.get(heir or each, {})) for each, heir in heirs.items()},
+                before={seats[each]: self._listed(targets.get(heir, {})) for each, heir in heirs.items()},
                 fresh=frozenset(seats[each] for each in seats if each not in targets),
             )
         )

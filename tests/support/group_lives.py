@@ -318,11 +318,11 @@ class ModernGroup:
         if len(self.members) < MOST_MEMBERS:
             self.enter()
 
-    def enter(self) -> None:
+    def enter(self, *, is_static: bool = False) -> None:
         """A member joins, however many there are."""
         self.lives.names += 1
         number = self.lives.names
-        instance_id = f"i{number}" if self.random.random() < 0.25 else None
+        instance_id = f"i{number}" if self.random.random() < 0.25 or is_static else None
         self._enter(Modern(f"m{self.random.getrandbits(40):x}", f"client-{number}", self._wants(), instance_id, self.assignor))
 
     def leave(self) -> None:
@@ -338,10 +338,14 @@ class ModernGroup:
 
     def restart(self) -> None:
         if self.members:
-            before = self.members.pop(self.random.randrange(len(self.members)))
-            self._send(before, -1 if before.instance_id is None else -2)
-            name = f"m{self.random.getrandbits(40):x}"
-            self._enter(Modern(name, before.client_id, before.wants, before.instance_id, before.assignor))
+            self.restart_of(self.random.randrange(len(self.members)))
+
+    def restart_of(self, place: int, wants: list[str] | None = None) -> None:
+        """One of the members leaves and comes back at once; it may want something else then."""
+        before = self.members.pop(place)
+        self._send(before, -1 if before.instance_id is None else -2)
+        name = f"m{self.random.getrandbits(40):x}"
+        self._enter(Modern(name, before.client_id, wants or before.wants, before.instance_id, before.assignor))
 
     def grow(self) -> None:
         topic = self.random.choice(TOPICS)

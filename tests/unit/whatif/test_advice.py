@@ -88,7 +88,7 @@ def test_needless_moves_speak_for_another_assignor() -> None:
     found = {each.rule: each for each in advise(life(*deployment()))}
 
     assert found["cooperative-sticky"].needless > 0
-    assert "moves of partitions were needless" in found["cooperative-sticky"].text
+    assert found["cooperative-sticky"].text.startswith("4 of 10 moves of partitions were needless, and members stopped 12 times")
     assert found["cooperative-sticky"].text.endswith(" of standstill, for 3 more rebalances")
     assert found["uniform"].text.endswith(" of standstill")
 
@@ -104,6 +104,23 @@ def test_what_a_rule_gives_that_does_not_give_the_record_is_not_known() -> None:
     assert (static.certainty, static.standstill_ms) == (Certainty.UNKNOWN, None)
     assert "would have saved perhaps 6 of its rebalances" in static.text
     assert [each.certainty for each in advise(life(*changed)) if each.rule == "cooperative-sticky"] == [Certainty.KNOWN]
+
+
+def test_a_standstill_that_stays_is_not_told() -> None:
+    """Of a member that is alone nobody waits for the restart."""
+    alone = [assigned(1, ALL[:1], 1), assigned(2, [], 10), assigned(3, [member("again", "worker-a")], 13)]
+    [static] = [each for each in advise(life(*alone)) if each.rule == "static members"]
+
+    assert static.text.endswith("would have saved 1 of its rebalances")
+
+
+def test_a_saving_is_as_certain_as_its_standstill() -> None:
+    """All partitions are gone in the end, so that everybody stops by any rule; for how long is a bound by another one."""
+    last = replace(deployment()[-1], number=8, at_ms=START_MS + 60_000, topics={})
+    last.assigned = dict.fromkeys(last.members, ())
+    [found] = [each for each in advise(life(*deployment(), last)) if each.rule == "cooperative-sticky"]
+
+    assert (found.cost.needless.certainty, found.certainty) == (Certainty.KNOWN, Certainty.BOUND)
 
 
 def test_nothing_is_recommended_to_a_group_that_stays_as_it_is() -> None:

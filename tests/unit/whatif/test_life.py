@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+import pytest
 from msgspec.structs import replace
 
 from coordinator_server.client.consumer.assignors import RangeAssignor
@@ -13,8 +16,8 @@ from coordinator_server.whatif.topics import TopicHistory
 from coordinator_server.whatif.verdict import Question, judge, missing_of, reproduce, sides_of
 from protocol.messages.cluster_metadata import PartitionRecord, RemoveTopicRecord, TopicRecord
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
-from tests.support.generations import generation, member
-from tests.support.group_lives import ClassicGroup, Consumer, ModernGroup
+from tests.support.generations import generation, held, member
+from tests.support.group_lives import TOPICS, ClassicGroup, Consumer, ModernGroup
 
 A = member("a")
 
@@ -38,6 +41,15 @@ def test_a_static_member_that_comes_back_is_no_new_generation() -> None:
     assert [each.number for each in group.lives.life().generations] == [each.number for each in before.generations]
 
 
+@pytest.mark.parametrize(("other", "is_alike"), [(("a",), True), (("a", "b"), False)])
+def test_a_coordinator_would_know_whether_members_want_the_same(other: tuple[str, ...], is_alike: bool) -> None:
+    group = ClassicGroup(1, RangeAssignor())
+    group.members = [Consumer(group, "c", ("a",)), Consumer(group, "d", other)]
+    group.settle()
+
+    assert group.lives.life().generations[-1].is_alike is is_alike
+
+
 def test_a_group_that_is_made_again_begins_with_its_first_generation() -> None:
     """A group that only has offsets has a generation 0, of nobody."""
     reader, key = LifeReader(TopicHistory()), GroupMetadataKey("g")
@@ -50,18 +62,18 @@ def test_a_group_that_is_made_again_begins_with_its_first_generation() -> None:
 
 def test_the_order_of_members_depends_on_how_many_there_were() -> None:
     """As in Java, whose maps never shrink."""
-    group = ModernGroup(7, None, is_alike=True)
-    for _ in range(30):
-        group.enter()
-        group.beat()
-    for _ in range(27):
-        group.leave()
-        group.beat()
-        group.lives.log.advance(1)
+    group = ModernGroup(2, None)
+    for topic in TOPICS:
+        group.lives.grow(topic, 42)
+    for change, times in ((group.enter, 16), (group.leave, 12), (group.enter, 6)):
+        for _ in range(times):
+            change()
+            group.beat()
+            group.lives.log.advance(1)
     generations = group.lives.life().generations
 
+    assert len(generations) == 34
     assert reproduce(generations).differ == ()
-    assert len(generations) > 50
 
 
 def test_members_in_a_format_of_their_own_are_counted() -> None:
@@ -80,6 +92,30 @@ def test_a_consumer_group_has_a_generation_for_each_target() -> None:
     assert {each.protocol for each in life.generations} == {Protocol.CONSUMER}
     assert {each.assignor for each in life.generations} <= {"uniform", ""}
     assert all(each.reasons for each in life.generations)
+
+
+def test_a_target_is_computed_from_the_one_before() -> None:
+    generations = ModernGroup(4, None, is_alike=True).live(25).life().generations
+    known = [(one, other) for one, other in pairwise(generations) if other.number == one.number + 1]
+
+    assert any(one.assigned != other.assigned for one, other in known)
+    for one, other in known:
+        had = {seat: set(each) for seat, each in (other.before or {}).items() if seat in one.members}
+        assert had == {seat: set(one.assigned[seat]) for seat in had}
+
+
+def test_a_static_member_that_returns_has_what_it_had() -> None:
+    """It has another member id and another subscription, so that there is a new target at once."""
+    group = ModernGroup(3, None)
+    group.enter(is_static=True)
+    group.beat()
+    group.lives.log.advance(5_000)
+    [seat] = group.lives.life().generations[-1].members
+    group.restart_of(0, ["a"])
+    *_, before, after = group.lives.life().generations
+
+    assert before.members[seat].member_id != after.members[seat].member_id
+    assert (after.before, after.fresh) == ({seat: before.assigned[seat]}, frozenset([seat]))
 
 
 def test_a_target_that_compaction_has_kept_is_no_generation() -> None:
@@ -106,6 +142,14 @@ def test_what_another_rule_would_give_is_not_taken_for_what_was_recorded() -> No
 
     assert (found.same, found.differ) == (len(life.generations) - 1, (generation.number,))
     assert found.moved > 0
+
+
+def test_generations_by_an_unknown_assignor_are_counted() -> None:
+    """The others are played. One of nobody is none."""
+    strange = generation(1, [A], assignor="mine")
+    found = reproduce([generation(1, []), strange, generation(2, [A], held(a="t0 t1 t2 t3 t4 t5")), strange])
+
+    assert (found.generations, found.same, found.unknown) == (1, 1, 2)
 
 
 def test_topics_over_time() -> None:

@@ -8,7 +8,7 @@ from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
 from coordinator_server.whatif.figures import Certainty
 from coordinator_server.whatif.life import Generation
-from coordinator_server.whatif.membership import Membership, alter, shortened_ms
+from coordinator_server.whatif.membership import Membership, alter, returns_in, shortened_ms
 from coordinator_server.whatif.turns import Turn
 from tests.support.generations import generation, member, turns
 
@@ -30,7 +30,7 @@ def test_a_restart_of_a_static_member_is_no_change() -> None:
     altered = alter(turns(*restarted(3)), STATIC)
 
     assert (numbers(altered.turns), numbers(altered.saved), altered.certainty) == ([1], [2, 3], Certainty.KNOWN)
-    assert set(altered.turns[0].generation.members) == {"a", "b"}
+    assert {seat: member.instance_id for seat, member in altered.turns[0].generation.members.items()} == {"a": "a", "b": "b"}
 
 
 def test_a_member_that_is_away_for_longer_than_its_session_is_missed() -> None:
@@ -53,6 +53,12 @@ def test_a_member_that_restarts_again_and_again_keeps_its_seat() -> None:
 
     assert numbers(altered.turns) == [1, 6]
     assert set(altered.turns[1].generation.members) == {"a", "b", "c"}
+
+
+def test_a_member_that_has_come_back_may_leave_for_good() -> None:
+    altered = alter(turns(*restarted(3), generation(4, [B], at_s=60)), STATIC)
+
+    assert [(turn.generation.number, set(turn.generation.members)) for turn in altered.turns] == [(1, {"a", "b"}), (4, {"b"})]
 
 
 def test_whoever_joins_meanwhile_changes_the_group_all_the_same() -> None:
@@ -103,7 +109,8 @@ def test_a_longer_session_survives_what_came_back_in_time() -> None:
     """The session of ten seconds had ended when the member was removed; it came back three later."""
     life = turns(*restarted(3, Why.SESSION_TIMEOUT))
 
-    assert numbers(alter(life, Membership(session_timeout_ms=14_000)).turns) == [1]
+    [turn] = alter(life, Membership(session_timeout_ms=14_000)).turns
+    assert (turn.generation.number, turn.generation.members["a"].instance_id) == (1, None)
     assert numbers(alter(life, Membership(session_timeout_ms=13_000)).turns) == [1, 2, 3]
     assert numbers(alter(life, STATIC).turns) == [1, 2, 3]
 
@@ -155,4 +162,14 @@ def test_what_a_shorter_session_would_have_ended_is_unknown() -> None:
     first, *rest = turns(*restarted(3))
     assert shortened_ms([first], Membership(session_timeout_ms=1)) == 10_000
     unsaid = Turn(generation(1, [replace(A, session_timeout_ms=None)]))
-    assert alter(rest[:1], Membership(session_timeout_ms=20_000), [unsaid]).certainty is Certainty.UNKNOWN
+    for session_ms, certainty in ((44_999, Certainty.UNKNOWN), (45_000, Certainty.KNOWN)):
+        assert alter(rest[:1], Membership(session_timeout_ms=session_ms), [unsaid]).certainty is certainty
+
+
+def test_the_end_of_the_session_of_another_member_is_none_of_its_own() -> None:
+    """Both are gone in one generation: one has left, and comes back."""
+    reasons = (Reason(Why.MEMBER_LEFT, "a"), Reason(Why.SESSION_TIMEOUT, "c"))
+    gone = generation(2, [B], at_s=10, reasons=reasons)
+    [found] = returns_in(turns(generation(1, [A, B, member("c")]), gone, generation(3, [NEW_A, B], at_s=13)))
+
+    assert (found.seat, found.expired) == ("a", False)
