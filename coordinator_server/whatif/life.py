@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
+from typing import Final
 
 from msgspec import Struct
 
 from coordinator_server.catalog.topics import Topic
 from coordinator_server.client.offsets import TopicPartition
 from coordinator_server.machine.provenance import Reason
+
+SESSION_MS: Final = 45_000
+"""Kafka's default of session.timeout.ms and group.consumer.session.timeout.ms."""
 
 Seat = str
 Held = Mapping[Seat, Sequence[TopicPartition]]
@@ -47,6 +51,11 @@ class LifeMember(Struct, frozen=True):
     @property
     def seat(self) -> Seat:
         return self.member_id if self.instance_id is None else self.instance_id
+
+    @property
+    def session_ms(self) -> int:
+        """Its session; Kafka's default if no record says it."""
+        return self.session_timeout_ms or SESSION_MS
 
     @property
     def wanted(self) -> frozenset[str]:

@@ -12,7 +12,7 @@ member had a client id and a host of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,9 +23,6 @@ from coordinator_server.whatif.figures import Certainty, worst
 from coordinator_server.whatif.life import Generation, LifeMember, Seat, Silence
 from coordinator_server.whatif.silences import certainty_of, with_silences
 from coordinator_server.whatif.turns import Turn
-
-SESSION_MS: Final = 45_000
-"""Kafka's default of session.timeout.ms and group.consumer.session.timeout.ms, for members of which no record says it."""
 
 
 class Membership(Struct, frozen=True):
@@ -90,13 +87,9 @@ def shortened_ms(turns: Sequence[Turn], membership: Membership) -> int:
 
     What a shorter one would have ended has to be told from silences (``silences.py``).
     """
-    sessions = (_session_ms(member) for turn in turns for member in turn.generation.members.values())
+    sessions = (member.session_ms for turn in turns for member in turn.generation.members.values())
     longest_ms = max(sessions, default=0)
     return longest_ms if 0 < membership.session_timeout_ms < longest_ms else 0
-
-
-def _session_ms(member: LifeMember) -> int:
-    return member.session_timeout_ms or SESSION_MS
 
 
 def returns_in(turns: Sequence[Turn]) -> list[Return]:
@@ -120,7 +113,7 @@ def returns_in(turns: Sequence[Turn]) -> list[Return]:
             away_ms = max(0, turn.generation.began_ms - turns[gone_in].generation.began_ms)
             is_sure = len(candidates) == 1 and gone.client_host == member.client_host and gone.client_id not in shared
             certainty = Certainty.KNOWN if is_sure and turn.generation.took_ms is not None else Certainty.BOUND
-            found.append(Return(gone_in, number, chosen, seat, away_ms, _session_ms(gone), expired, certainty))
+            found.append(Return(gone_in, number, chosen, seat, away_ms, gone.session_ms, expired, certainty))
         before = members
     return found
 

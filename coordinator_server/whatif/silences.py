@@ -44,12 +44,13 @@ class Heard:
             ends.append(at_ms)
 
     def silences(self, generations: Sequence[Generation]) -> list[Silence]:
-        """Return when members were not heard of for as long as the session, generation by generation."""
+        """Return when members of longer sessions were not heard of for as long as this one, generation by generation."""
         found: list[Silence] = []
         for number, generation in enumerate(generations):
             after = generations[number + 1] if number + 1 < len(generations) else None
-            for seat in generation.members:
-                found += self._of_member(generation, seat, _last_sign_ms(generation, seat, after))
+            for seat, member in generation.members.items():
+                if member.session_ms > self._session_ms:
+                    found += self._of_member(generation, seat, _last_sign_ms(generation, seat, after))
         return found
 
     def _of_member(self, generation: Generation, seat: Seat, last_ms: int | None) -> Iterator[Silence]:

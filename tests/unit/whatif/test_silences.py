@@ -122,6 +122,12 @@ def test_silences_are_between_commits_and_generations() -> None:
     assert heard(first, second, commits={"a": often, "b": []}) == [Silence(1, "b", START_MS + 10_000, START_MS + 30_000)]
 
 
+def test_a_session_that_is_not_shortened_cannot_end() -> None:
+    first, second = generation(1, [replace(A, session_timeout_ms=5_000), B], at_s=10), generation(2, [A, B], at_s=30)
+
+    assert {each.seat for each in heard(first, second, commits={})} == {"b"}
+
+
 def test_who_leaves_was_there_until_then_and_who_was_put_out_was_not() -> None:
     """The rebalance took a tenth of a second."""
     first, left = generation(1, [A, B], at_s=10), generation(2, [A], at_s=20)
