@@ -124,7 +124,7 @@ class CoordinatorRuntime(Generic[S]):
         shard = self._contexts.get(partition)
         if shard is None or shard.state is not ShardState.ACTIVE:
             again = None if claim is not None else partial(self.write, partition, operation, context, request, reply)
-            self._arrivals.receive(shard, context, again, reply)
+            self._arrivals.receive(ShardId(self.topic, partition), shard, context, again, reply)
             return None
         try:
             result = operation.call(shard.shard, context, request, reply)

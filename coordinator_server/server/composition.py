@@ -170,6 +170,7 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
             presence=Presence(links.purpose("presence"), cluster.who),
             handovers=Handovers(links.purpose("handover")),
             lease=hosting.lease,
+            arrivals=base.services.arrivals,
             after_submit=base.services.flusher.after_submit,
         )
         cluster_numbers = NodeMetrics(shards, sharing)

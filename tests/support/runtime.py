@@ -274,9 +274,9 @@ class ToyRuntime:
         loads = LoadQueue(self._soon.append, BusyClock())
         self.gate = Gate(self.clock.boot_ms)
         services = LoopServices(self.store, self.flusher, self.timers, self.clock, loads, has_provenance=True)
+        self.arrivals = WaitingArrivals(self.gate, self.clock, ShardTimers(self.timers, self.clock, _fire), arrivals_ms)
         if arrivals_ms:
-            timers = ShardTimers(self.timers, self.clock, _fire)
-            services = services._replace(arrivals=WaitingArrivals(self.gate, self.clock, timers, arrivals_ms))
+            services = services._replace(arrivals=self.arrivals)
         self.runtime: CoordinatorRuntime[ToyShard] = CoordinatorRuntime(
             TOPIC, serde or ToySerde(), self._build, services, max_batch_bytes=max_batch_bytes, append_linger_ms=append_linger_ms
         )

@@ -24,6 +24,7 @@ from coordinator_server.log.members import Member, MemberRow, Shared, Table
 from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.log.store import LogStore
 from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.runtime.arrivals import Arrivals
 from coordinator_server.runtime.lease import Lease
 from coordinator_server.server.cluster.catalog_roles import RoledCatalog
 from coordinator_server.server.cluster.handover import Handovers
@@ -70,6 +71,7 @@ class NodeShards:
         presence: Presence,
         handovers: Handovers,
         lease: Lease,
+        arrivals: Arrivals,
         after_submit: Callable[[Callable[[], None]], None],
     ) -> None:
         self.led: Callable[[], None] = lambda: None
@@ -82,6 +84,7 @@ class NodeShards:
         self._presence = presence
         self._handovers = handovers
         self._lease = lease
+        self._arrivals = arrivals
         self._after_submit = after_submit
         self._membership: Membership | None = None
         self._here: ViewNode
@@ -222,6 +225,7 @@ class NodeShards:
         self._nodes.give(shard, Owner(self._nodes.id, epoch))
         self._hosted.leave(shard)
         self._enter(shard, epoch)
+        self._arrivals.came(shard)
         self._acquire(shard, epoch)
 
     def disown(self, shard: ShardId, unloaded: Callable[[], None], /) -> None:
@@ -288,8 +292,10 @@ class NodeShards:
             done(False)
 
     def moving(self, to: int, shards: Sequence[Ownership], /) -> None:
-        """Say to clients that a node is about to answer for shards."""
+        """Say to clients that a node is about to answer for shards. If it is this one, they may be here before the shards are."""
         self._nodes.expect(to, shards)
+        if to == self._nodes.id:
+            self._arrivals.expect(shard for shard, _ in shards)
 
     def given(self, to: int, shards: Sequence[Ownership], /) -> None:
         """Take what was given to this node, at the next epoch, and look at the rows: they say who has it."""

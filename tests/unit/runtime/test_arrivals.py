@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from coordinator_server.log.shards import ShardId
 from coordinator_server.machine.shard import CoordinatorResult, Producer, Reply, RequestContext
 from coordinator_server.runtime import arrivals
 from coordinator_server.runtime.context import ShardState
 from protocol.error_codes import ErrorCode
-from tests.support.runtime import CONTEXT, RUN, Outcome, ToyRuntime, ToyShard, toy_record
+from tests.support.runtime import CONTEXT, RUN, TOPIC, Outcome, ToyRuntime, ToyShard, toy_record
 
 TIMEOUT_MS = 5000
+HERE = ShardId(TOPIC, 0)
 LOADING = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
 
@@ -128,3 +130,45 @@ def test_only_so_many_wait(toy: ToyRuntime, monkeypatch: pytest.MonkeyPatch) -> 
     outcomes = [toy.put("a") for _ in range(3)]
 
     assert [each.error for each in outcomes] == [None, None, LOADING]
+
+
+@pytest.fixture
+def early() -> ToyRuntime:
+    """A runtime without a partition, which expects partition 0."""
+    toy = ToyRuntime(arrivals_ms=TIMEOUT_MS)
+    toy.arrivals.expect([HERE])
+    return toy
+
+
+def test_a_request_waits_for_a_shard_that_is_on_its_way(early: ToyRuntime) -> None:
+    """And then for its load."""
+    outcome = early.put("a")
+    early.runtime.load(0, 1)
+    early.arrivals.came(HERE)
+    assert not outcome.is_answered
+
+    early.turn()
+    early.flush()
+
+    assert outcome.response == "a"
+
+
+def test_a_shard_that_does_not_come_is_expected_for_a_while(early: ToyRuntime) -> None:
+    """A request that has been answered does not run if the shard comes late."""
+    outcome = early.put("a")
+    early.pass_time(TIMEOUT_MS)
+    assert (outcome.error, early.put("b").error) == (ErrorCode.NOT_COORDINATOR, ErrorCode.NOT_COORDINATOR)
+
+    early.load()
+    early.arrivals.came(HERE)
+
+    assert (outcome.answers, early.has_to_turn) == (1, False)
+
+
+def test_what_waits_for_a_shard_that_another_node_has_got_asks_there(early: ToyRuntime) -> None:
+    """Others, and other partitions, are refused at once."""
+    assert early.put("a", partition=1).error == ErrorCode.NOT_COORDINATOR
+    outcome = early.put("a")
+    early.arrivals.came(HERE)
+
+    assert outcome.error == ErrorCode.NOT_COORDINATOR

@@ -33,6 +33,7 @@ class Site:
             presence=unused,
             handovers=unused,
             lease=unused,
+            arrivals=unused,
             after_submit=unused,
         )
         membership: Any = self
