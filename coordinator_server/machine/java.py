@@ -3,12 +3,11 @@ Kafka's answers depend on the hash for the partition of a key and for the order 
 
 The hash is a polynomial in 31 over the UTF-16 code units. A long text is hashed many units at a time: an integer holds them in
 lanes, and one operation on the integer acts on all lanes. First pairs of units become one lane, then pairs of pairs. The lanes of
-successive chunks are added up, each sum times 31 to the power of the chunk's units.
+successive chunks are added up, each sum times 31 to the power of the chunk's units. A short text is one chunk.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from functools import lru_cache
 from operator import mul
@@ -17,10 +16,8 @@ from typing import Final
 
 _BASE: Final = 31
 _MASK: Final = 0xFFFF_FFFF
-# Texts of at most this number of characters are hashed unit by unit.
+# Texts of at most this number of characters, which may be two units each, are one chunk, of no more lanes than they need.
 _SHORT: Final = 64
-_NATIVE_UTF_16: Final = f"utf-16-{sys.byteorder[0]}e"
-_POWERS: Final[tuple[int, ...]] = tuple(pow(_BASE, place, 1 << 32) for place in range(2 * _SHORT))
 # A lane has four units, of two bytes each.
 _LANES: Final = 64
 _CHUNK: Final = 4 * _LANES
@@ -31,6 +28,7 @@ _SECOND_OF_2: Final = int.from_bytes(b"\x00\x00\xff\xff" * 2 * _LANES, "big")
 _LAST_2_OF_4: Final = int.from_bytes(b"\x00\x00\x00\x00\xff\xff\xff\xff" * _LANES, "big")
 _CHUNK_POWER: Final[int] = pow(_BASE, _CHUNK, 1 << 32)
 _LANE_POWERS: Final[tuple[int, ...]] = tuple(pow(_BASE, 4 * place, 1 << 32) for place in range(_LANES))
+_UNPACK: Final = tuple(Layout(f"<{count}Q").unpack for count in range(_SHORT // 2 + 1))
 _UNPACK_LANES: Final = Layout(f"<{_LANES}Q").unpack
 
 
@@ -41,8 +39,11 @@ def java_string_hash(text: str) -> int:
 
 
 def _hash_short(text: str) -> int:
-    units = memoryview(text.encode(_NATIVE_UTF_16, "surrogatepass")).cast("H")
-    total: int = sum(map(mul, units[::-1], _POWERS))
+    data = text.encode("utf-16-be", "surrogatepass")
+    units, count = int.from_bytes(data, "big"), (len(data) + 7) // 8
+    pairs = (units >> 16 & _SECOND_OF_2) * _BASE + (units & _SECOND_OF_2)
+    lanes = (pairs >> 32 & _LAST_2_OF_4) * _BASE**2 + (pairs & _LAST_2_OF_4)
+    total: int = sum(map(mul, _UNPACK[count](lanes.to_bytes(8 * count, "little")), _LANE_POWERS))
     return total & _MASK
 
 
