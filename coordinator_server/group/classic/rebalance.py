@@ -9,12 +9,13 @@ Each step returns a CoordinatorResult, often without records, which the calling 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
+from coordinator_server.group.classic.answers import Answer
 from coordinator_server.group.classic.context import ClassicContext
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.member import ClassicGroupMember
@@ -212,12 +213,14 @@ def set_assignments(classic: ClassicContext, group: ClassicGroup, assignments: d
         if reply is not None:
             refresh_session(classic, member)
             waiting.append((reply, member.assignment))
-    protocol_type, name = group.protocol_type, group.protocol_name
-    answers = (
-        (reply, SyncGroupResponse(protocol_type=protocol_type, protocol_name=name, assignment=assignment))
-        for reply, assignment in waiting
-    )
-    classic.answers.give(len(waiting), answers)
+    classic.answers.give(len(waiting), _sync_answers(group.protocol_type, group.protocol_name, waiting))
+
+
+def _sync_answers(
+    protocol_type: str | None, protocol_name: str | None, waiting: Iterable[tuple[Reply[SyncGroupResponse], bytes]]
+) -> Iterator[Answer]:
+    for reply, assignment in waiting:
+        yield reply, SyncGroupResponse(protocol_type=protocol_type, protocol_name=protocol_name, assignment=assignment)
 
 
 def _await_joins(classic: ClassicContext, group: ClassicGroup) -> None:
@@ -248,14 +251,18 @@ def _answer_joins(classic: ClassicContext, group: ClassicGroup) -> None:
         refresh_session(classic, member)
         member.is_new = False
         group.pending_syncs[member.member_id] = None
-    leader_id, answer, described = group.leader_id, joined(group, ""), group.described_members()
-    answers = (
-        (reply, replace(answer, member_id=member_id, members=described if member_id == leader_id else []))
-        for reply, member_id in waiting
-    )
-    classic.answers.give(len(waiting), answers)
+    classic.answers.give(len(waiting), _join_answers(joined(group, ""), group.described_members(), waiting))
     operation = partial(_expire_pending_syncs, classic, group, group.generation_id)
     classic.timer.schedule(group.sync_key, group.rebalance_timeout_ms, operation)
+
+
+def _join_answers(
+    answer: JoinGroupResponse,
+    members: list[JoinGroupResponseMember],
+    waiting: Iterable[tuple[Reply[JoinGroupResponse], str]],
+) -> Iterator[Answer]:
+    for reply, member_id in waiting:
+        yield reply, replace(answer, member_id=member_id, members=members if member_id == answer.leader else [])
 
 
 def _expire_pending_syncs(classic: ClassicContext, group: ClassicGroup, generation_id: int) -> Result:

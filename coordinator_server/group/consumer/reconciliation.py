@@ -83,7 +83,8 @@ def _next_assignment(member: ConsumerGroupMember, member_epoch: int, goal: Goal)
     for topic_id in {**goal.target, **member.assigned}:
         # The target of a topic that the member no longer subscribes to counts as empty.
         target = goal.target.get(topic_id, []) if goal.is_subscribed(topic_id) else []
-        has, lost = member.assigned.get(topic_id, _NOTHING), list[int]()
+        has = member.assigned.get(topic_id, _NOTHING)
+        lost: list[int] = []
         if not has:
             missing = order_missing(target, ()) if target else []
         else:
