@@ -36,12 +36,12 @@ class Reproduced(Struct, frozen=True):
     though not the same members. ``unknown`` counts generations by an assignor that is not known here.
     """
 
-    generations: int = 0
-    same: int = 0
-    differ: tuple[int, ...] = ()
-    moved: int = 0
-    as_balanced: int = 0
-    unknown: int = 0
+    generations: int
+    same: int
+    differ: tuple[int, ...]
+    moved: int
+    as_balanced: int
+    unknown: int
 
 
 class Compared(Struct, frozen=True):

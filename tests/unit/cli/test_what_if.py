@@ -107,6 +107,13 @@ def test_what_is_not_there_is_said(data: Path, capsys: pytest.CaptureFixture[str
     assert "no-such-group" in capsys.readouterr().err
 
 
+def test_a_group_of_commits_alone_has_no_rebalance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, _ = write_stories(tmp_path, [Story("billing").reset(5)])
+
+    assert main(["groups", "what-if", "billing", "--data-dir", str(data)]) == 1
+    assert "the log has no rebalance of group billing" in capsys.readouterr().err
+
+
 def test_the_job_writes_the_table_of_all_groups(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And says which would gain most. It needs --out."""
     table = pytest.importorskip("pyarrow.parquet", reason="the spark extra is not installed: make test brings it")
