@@ -6,7 +6,8 @@ for servers and one for tools (``python -m tests.support.command_forks KIND FD F
 ``hash``; a test for which that matters starts its processes afresh (``Server.is_fresh``).
 
 Orders are JSON objects on the socket FD, each in a packet of its own, with the descriptors of stdout and stderr beside it. The
-answer is the pid. When a command ends, the template says ``PID STATUS`` on the pipe FD.
+answer is the pid. When a command ends, the template says ``NUMBER STATUS`` on the pipe FD: the number is the order's, since pids
+come again.
 It ends with the test process, and kills what is left then.
 """
 
@@ -71,8 +72,9 @@ class Running(Protocol):
 class Forked:
     """A command that runs in a fork of the template: the part of ``Popen`` that tests use. ``stdout`` is a pipe."""
 
-    def __init__(self, forks: _Template, pid: int, stdout: IO[str]) -> None:
+    def __init__(self, forks: _Template, number: int, pid: int, stdout: IO[str]) -> None:
         self._forks = forks
+        self._number = number
         self.pid = pid
         self.stdout = stdout
         self.returncode: int | None = None
@@ -109,7 +111,7 @@ class Forked:
 
     def _look(self, within_s: float) -> int | None:
         if self.returncode is None:
-            self.returncode = self._forks.end_of(self.pid, within_s)
+            self.returncode = self._forks.end_of(self._number, within_s)
         return self.returncode
 
 
@@ -143,6 +145,8 @@ class _Template:
 
     def __init__(self, kind: str) -> None:
         self._lock = threading.Lock()
+        self._orders = 0
+        # By the number of the order.
         self._ended: dict[int, int] = {}
         self._rest = b""
         self._socket, orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -162,27 +166,28 @@ class _Template:
         return self._process.poll() is None
 
     def start(self, words: Sequence[str], environment: Mapping[str, str], stderr: IO[bytes]) -> Forked:
-        order = {"words": list(words), "environment": dict(environment)}
         reader, writer = os.pipe()
         with self._lock:
+            self._orders = number = self._orders + 1
+            order = {"number": number, "words": list(words), "environment": dict(environment)}
             try:
                 socket.send_fds(self._socket, [json.dumps(order).encode()], [writer, stderr.fileno()])
                 answer = self._socket.recv(PACKET_BYTES)
             finally:
                 os.close(writer)
         assert answer, f"the process that forks commands has ended with {self._process.wait()}"
-        return Forked(self, int(answer), os.fdopen(reader))
+        return Forked(self, number, int(answer), os.fdopen(reader))
 
-    def end_of(self, pid: int, within_s: float) -> int | None:
-        """The exit code of a command that has ended, or does so within this time."""
+    def end_of(self, number: int, within_s: float) -> int | None:
+        """The exit code of the command of an order that has ended, or does so within this time."""
         deadline = time.monotonic() + within_s
         while True:
             with self._lock:
-                if pid not in self._ended:
+                if number not in self._ended:
                     # Another thread may take what this one waits for.
                     self._read(min(0.05, max(0.0, deadline - time.monotonic())))
-                if pid in self._ended:
-                    return self._ended[pid]
+                if number in self._ended:
+                    return self._ended[number]
             if time.monotonic() >= deadline:
                 return None
 
@@ -197,8 +202,8 @@ class _Template:
             assert found, f"the process that forks commands has ended with {self._process.wait()}"
             *lines, self._rest = (self._rest + found).split(b"\n")
             for line in lines:
-                pid, status = map(int, line.split())
-                self._ended[pid] = os.waitstatus_to_exitcode(status)
+                number, status = map(int, line.split())
+                self._ended[number] = os.waitstatus_to_exitcode(status)
 
 
 _templates: Final[dict[tuple[int, str], _Template]] = {}
@@ -234,7 +239,8 @@ def _serve(kind: str, orders: socket.socket, ends: int) -> list[str]:
     woken.setblocking(False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(woken.fileno())
-    running: set[int] = set()
+    # The number of the order of each process.
+    running: dict[int, int] = {}
     while True:
         ready = select.select([orders, wake], [], [])[0]
         if wake in ready:
@@ -247,16 +253,17 @@ def _serve(kind: str, orders: socket.socket, ends: int) -> list[str]:
             for pid in running:
                 os.kill(pid, signal.SIGKILL)
             sys.exit()
+        order = json.loads(packet)
         pid = os.fork()
         if pid == 0:
             signal.set_wakeup_fd(-1)
             for each in (orders, wake, woken):
                 each.close()
             os.close(ends)
-            return _become(json.loads(packet), *descriptors)
+            return _become(order, *descriptors)
         for descriptor in descriptors:
             os.close(descriptor)
-        running.add(pid)
+        running[pid] = order["number"]
         orders.send(str(pid).encode())
 
 
@@ -274,11 +281,12 @@ def _import(kind: str) -> None:
     gc.freeze()
 
 
-def _reap(running: set[int], ends: int) -> None:
-    with contextlib.suppress(ChildProcessError, BrokenPipeError):
-        while (found := os.waitpid(-1, os.WNOHANG))[0]:
-            running.discard(found[0])
-            os.write(ends, b"%d %d\n" % found)
+def _reap(running: dict[int, int], ends: int) -> None:
+    for pid in [*running]:
+        with contextlib.suppress(ChildProcessError, BrokenPipeError):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                os.write(ends, b"%d %d\n" % (running.pop(pid), status))
 
 
 def _become(order: dict[str, Any], stdout: int, stderr: int) -> list[str]:

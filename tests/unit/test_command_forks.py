@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_forks import fork_command, run_command
+from tests.support.command_forks import _reap, fork_command, run_command
 from tests.support.eventually import eventually
 from tests.support.processes import is_alive
 from tests.support.server import ROOT, Server
@@ -41,6 +41,20 @@ def test_a_fork_has_the_environment_of_its_caller(tmp_path: Path) -> None:
     done = run_command("--version", environment={"CALLED_BY": "a test", "PYTHONPATH": str(tmp_path)})
 
     assert done.stderr == "a test\n"
+
+
+def test_an_end_is_that_of_an_order() -> None:
+    """A pid comes again: a command would seem to have ended because one before it had the same."""
+    reader, writer = os.pipe()
+    ended = subprocess.Popen(["false"])
+    eventually(lambda: not is_alive(ended.pid))
+    running = {ended.pid: 7}
+
+    _reap(running, writer)
+
+    os.close(writer)
+    with os.fdopen(reader) as said:
+        assert (said.read(), running) == ("7 256\n", {})
 
 
 def test_a_server_that_a_signal_ends(tmp_path: Path) -> None:
