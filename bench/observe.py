@@ -79,7 +79,7 @@ def main() -> None:
     options = _options()
     with tempfile.TemporaryDirectory(prefix="observe-") as name, KafkaBroker(Path(name) / "kafka") as broker:
         broker.more_options = JVM
-        broker.start({"offsets.topic.num.partitions": 50})
+        broker.start({"offsets.topic.num.partitions": 50}, within_s=600)
         took_s = _fill(broker, options.groups, options.partitions)
         offsets = options.groups * options.partitions
         print(f"{offsets:,} offsets of {options.groups:,} groups, written in {took_s:.1f} s", flush=True)
