@@ -85,6 +85,8 @@ class Client:
         self._recorded = recorded
         self._told = answered
         self._socket: ClientSocket | None = None
+        # Those with requests whose answers nobody waits for any more.
+        self._abandoned: list[ClientSocket] = []
         self._buffer = bytearray()
         self._waiting: deque[tuple[int, Op, Wait]] = deque()
         self._correlation_id = 0
@@ -124,6 +126,12 @@ class Client:
         self._world.after(timeout_ms * MS, lambda: self._give_up(socket, wait))
         return wait
 
+    @property
+    def may_be_heard_late(self) -> bool:
+        """Whether a server may still have a request of which nobody has heard: it would run after later ones."""
+        self._abandoned = [socket for socket in self._abandoned if socket.may_be_read]
+        return bool(self._abandoned)
+
     def stall(self, ms: int) -> None:
         """Read nothing for a while."""
         socket = self._socket
@@ -145,6 +153,7 @@ class Client:
     def vanish(self) -> None:
         """End without a word: nobody is told, and nobody is waited for."""
         if self._socket is not None:
+            self._abandon(self._socket)
             self._socket.vanish()
             self._socket = None
         for _, op, _ in self._waiting:
@@ -155,7 +164,13 @@ class Client:
         if self._socket is socket and not wait.is_over:
             self.close()
 
+    def _abandon(self, socket: ClientSocket) -> None:
+        if self._waiting:
+            self._abandoned.append(socket)
+
     def _lost(self) -> None:
+        if self._socket is not None:
+            self._abandon(self._socket)
         self._socket = None
         self._buffer.clear()
         waiting, self._waiting = self._waiting, deque()

@@ -35,6 +35,8 @@ class HeartbeatMember(GroupMember):
 
     # Whether the last answer came, and was good: what it knows is the newest then.
     _is_sure = False
+    # A request without an answer, from before the last answer, may run yet: it moves the member to an epoch of which nobody hears.
+    _may_be_moved = False
     _is_full = True
     _interval_ms = 500
     # Of heartbeats without an answer. One may arrive after what was said later, on another connection.
@@ -102,6 +104,7 @@ class HeartbeatMember(GroupMember):
         self.member_id, self.epoch = answer.member_id or self.member_id, answer.member_epoch
         self.beats += 1
         self._is_sure, self._is_full, self.is_refused = True, False, False
+        self._may_be_moved = self.client.may_be_heard_late
         self._interval_ms = answer.heartbeat_interval_ms
         self._took(request, answer)
         self.surroundings.ledger.confirm(self.life, sent_us)
@@ -113,7 +116,7 @@ class HeartbeatMember(GroupMember):
                 self.is_refused = error is ErrorCode.GROUP_ID_NOT_FOUND
                 return
             # A member that has lost an answer may be in an epoch that it has not heard of: it is fenced then, and still a member.
-            if error is ErrorCode.FENCED_MEMBER_EPOCH and not was_sure:
+            if error is ErrorCode.FENCED_MEMBER_EPOCH and (self._may_be_moved or not was_sure):
                 self.life.in_force_until_us = 0
             self._lose_membership(error)
             self._forget()

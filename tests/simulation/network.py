@@ -46,6 +46,7 @@ class Network:
 
     def arrive(self, socket: ClientSocket) -> None:
         """It has reached the server, or nobody."""
+        socket.has_arrived = True
         server = self._server()
         if self.is_apart or server is None or self.loop is None:
             socket.lose_after(self.delay())
@@ -115,9 +116,15 @@ class ClientSocket:
         self.transport: ServerTransport | None = None
         self.is_closed = False
         self.is_stalled = False
+        self.has_arrived = False
         self._to_server = Pipe(network, self._reach_server)
         self.port = network.add(self)
         self._to_server.then(lambda: network.arrive(self))
+
+    @property
+    def may_be_read(self) -> bool:
+        """Whether a server may read more of what was sent, or has it and does not know that nobody waits."""
+        return not self.has_arrived or (self.transport is not None and not self.transport.is_gone and not self.transport.is_over)
 
     def send(self, data: bytes) -> None:
         if not self.is_closed:
@@ -200,6 +207,11 @@ class ServerTransport(asyncio.Transport):
         self.is_gone = False  # with its process
 
     # The network's side.
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the server knows that the connection is."""
+        return self._is_over
 
     def open(self, protocol: asyncio.BaseProtocol) -> None:
         """The server has taken the connection."""

@@ -8,16 +8,21 @@ from typing import Any
 import pytest
 
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
+from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatResponse
-from tests.simulation.client import Wait
+from tests.simulation.client import Client, Wait
 from tests.simulation.group_member import GroupMember, Subscription, Surroundings
+from tests.simulation.loop import SimulatedLoop
 from tests.simulation.native_member import NativeMember
+from tests.simulation.network import ClientSocket, Network, ServerTransport
 from tests.simulation.share_member import ShareMember
-from tests.simulation.world import World
+from tests.simulation.world import SECOND, World
 
 
 class ScriptedClient:
     """Gives the answers of a list. None: no answer comes."""
+
+    may_be_heard_late = False
 
     def __init__(self, answers: list[Any]) -> None:
         self.requests: list[Any] = []
@@ -58,3 +63,33 @@ def test_what_was_said_without_an_answer_may_come_last(kind: type[GroupMember], 
     client.go_on()
 
     assert [each.subscribed_topic_names for each in client.requests] == [["t1"], ["t0"], ["t0"] if is_lost else None]
+
+
+class HeldNetwork(Network):
+    """A server that has what was sent, and has not read it."""
+
+    def arrive(self, socket: ClientSocket) -> None:
+        socket.has_arrived = True
+        socket.transport = ServerTransport(self, SimulatedLoop(lambda: 0, lambda: None, is_timers_first=True), socket)  # type: ignore[abstract]
+
+
+@pytest.mark.parametrize("end", ["is read", "process is gone"])
+def test_a_request_that_was_given_up_may_be_heard_late(end: str) -> None:
+    """Until the server knows that its connection has ended, or is gone."""
+    network = HeldNetwork(World(Random(1)))
+    client = Client(network, "c", lambda _: None, lambda _: None)
+    client.send(HeartbeatRequest("g", 1, "m"), 4)
+    [socket] = network.sockets
+    network.world.run_for(SECOND)
+    found = [client.may_be_heard_late]
+    client.cut()
+    network.world.run_for(4 * SECOND)
+    found.append(client.may_be_heard_late)
+
+    assert socket.transport is not None
+    if end == "is read":
+        socket.transport._is_over = True
+    else:
+        socket.transport.is_gone = True
+
+    assert [*found, client.may_be_heard_late] == [False, True, False]

@@ -51,6 +51,9 @@ class Tcp(Network):
 class TcpSocket(ClientSocket):
     """A client's end. What is sent before there is a connection waits for it."""
 
+    # A real server reads what it has at once.
+    may_be_read = False
+
     def __init__(self, network: Tcp, received: Callable[[bytes], None], lost: Callable[[], None]) -> None:
         self._network: Tcp = network
         self._received = received
