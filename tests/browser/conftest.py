@@ -15,9 +15,6 @@ from typing import Any
 import pytest
 
 from coordinator_server.observe.end_offsets import EndOffsetsWriter
-from protocol.fields import uuid_text
-from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from protocol.messages.initialize_share_group_state import InitializeShareGroupStateResponse
 from protocol.messages.write_share_group_state import WriteShareGroupStateResponse
 from tests.support.client import Client
 from tests.support.members import Member, form_group
@@ -25,7 +22,7 @@ from tests.support.page_log import Story, indexed
 from tests.support.producer import Producer
 from tests.support.secured_page import server_with_login
 from tests.support.server import Server
-from tests.support.share_state import initialization, writing
+from tests.support.share_state import initialize_shares, writing
 from tests.support.simple_requests import make_topic, must_commit, topic_of
 
 HOUR_MS = 3_600_000
@@ -99,9 +96,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             make_topic(client, "orders", 4)
             must_commit(client, "invoices", "orders", {0: 100, 1: 250})
             jobs = [(topic_of(client, "orders").topic_id, 0)]
-            key = f"workers:{uuid_text(jobs[0][0])}:0"
-            client.ask(FindCoordinatorRequest(key_type=2, coordinator_keys=[key]), 6, FindCoordinatorResponse)
-            client.ask(initialization("workers", jobs), 0, InitializeShareGroupStateResponse)
+            initialize_shares(client, "workers", jobs)
             client.ask(writing("workers", jobs, (0, 9, 1, 2), (10, 14, 3, 0), (15, 40, 1, 0)), 0, WriteShareGroupStateResponse)
         for name, is_commit in (("billing-eu", True), ("billing-us", False)):
             with Producer(server.address, name) as producer:

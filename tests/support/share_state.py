@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from protocol.fields import Message
+from protocol.fields import Message, uuid_text
 from protocol.messages import delete_share_group_state as delete
 from protocol.messages import initialize_share_group_state as initialize
 from protocol.messages import read_share_group_state as read
 from protocol.messages import read_share_group_state_summary as summary
 from protocol.messages import write_share_group_state as write
+from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from tests.support.client import Client
 
 TopicIdPartition = tuple[bytes, int]
 Batch = tuple[int, int, int, int]
@@ -25,6 +27,14 @@ def initialization(
         for topic, partition in where
     ]
     return initialize.InitializeShareGroupStateRequest(group, topics)
+
+
+def initialize_shares(client: Client, group: str, where: Sequence[TopicIdPartition]) -> None:
+    """Give share partitions of one coordinator a state, as the group coordinator of their group does."""
+    keys = [f"{group}:{uuid_text(topic)}:{partition}" for topic, partition in where]
+    client.ask(FindCoordinatorRequest(key_type=2, coordinator_keys=keys), 6, FindCoordinatorResponse)
+    answer = client.ask(initialization(group, where), 0, initialize.InitializeShareGroupStateResponse)
+    assert set(errors_of(answer).values()) == {0}
 
 
 def reading(group: str, where: Iterable[TopicIdPartition], leader_epoch: int = -1) -> read.ReadShareGroupStateRequest:

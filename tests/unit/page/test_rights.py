@@ -114,6 +114,14 @@ async def logged_in(site: Site, user: str = "alice", password: str = "a's secret
 # --- every route
 
 
+def test_each_route_has_its_test(site: Site) -> None:
+    """One that is added is in none of these tables: each has tests for all that is in it. Files are for everybody."""
+    routes = {each.path for each in site.app._app.routes}  # type: ignore[attr-defined]
+    answers = {f"/api/{name}" for name in (*QUERIES, "status", "viewer")}
+
+    assert {each for each in routes if not each.startswith("/static/")} == answers | VIEWS.keys() | {"/login", "/logout"}
+
+
 @pytest.mark.parametrize("name", [*ANSWERS, "status", "viewer"])
 async def test_without_a_login_there_is_no_answer(site: Site, name: str) -> None:
     found = await site.ask(f"/api/{name}?{QUERIES.get(name, '')}", f"{COOKIE}=guessed")
