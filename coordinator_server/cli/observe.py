@@ -27,6 +27,7 @@ from coordinator_server.cli.process_settings import allow_all_files, create_priv
 from coordinator_server.cli.signals import on_hangup, stop_signals
 from coordinator_server.client.errors import ClientError, InvalidSettings
 from coordinator_server.config import ConfigError
+from coordinator_server.config.logs import Logs
 from coordinator_server.log.errors import LogError
 from coordinator_server.ops.logging import LEVELS, configure
 from coordinator_server.server.errors import StartError
@@ -159,9 +160,9 @@ def _page(options: argparse.Namespace, settings: ConnectionSettings) -> HttpProc
             raise ConfigError(f"--page {options.page}: other machines reach it, so it needs --page-certificate and --page-host")
         tls = TlsSettings.of(load({"ssl.keystore.location": str(options.page_certificate)}), "PAGE")
     config = "" if options.command_config is None else str(options.command_config)
-    return HttpProcess(
-        wanted_page(address, PageSetup(options.page_host, tls, ",".join(map(str, settings.addresses)), config)), options.data_dir
-    )
+    logs = Logs(options.log_level, options.log_format)
+    setup = PageSetup(options.page_host, tls, ",".join(map(str, settings.addresses)), config, logs)
+    return HttpProcess(wanted_page(address, setup), options.data_dir)
 
 
 def _metrics(options: argparse.Namespace) -> HttpProcess | None:

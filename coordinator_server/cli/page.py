@@ -32,6 +32,7 @@ from coordinator_server.cli.parent import http_child
 from coordinator_server.cli.process_settings import run_at_low_priority
 from coordinator_server.config import ConfigError
 from coordinator_server.config.values import local_page_address
+from coordinator_server.ops.logging import configure
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.data_dir import check_data_dir
 from coordinator_server.server.errors import StartError
@@ -78,6 +79,7 @@ def run(options: argparse.Namespace) -> int:
         return complain(failure, 1)
     say([f"the page: {url_of(bound)}/ (data {options.data_dir}); stop with ctrl-C"])
     sys.stdout.flush()
+    configure("warning", "auto")
     _serve(bound, options.data_dir)
     return 0
 
@@ -92,6 +94,7 @@ def main() -> int:
         return 1
     run_at_low_priority()
     setup = _given()
+    configure(*setup.logs)
     hosts = [each for name in setup.hosts if (each := name.strip())]
     _serve(given.listening, given.data_dir, hosts, None if setup.tls is None else _secured(given.data_dir, setup))
     return 0
@@ -127,6 +130,8 @@ def _secured(data_dir: Path, setup: PageSetup) -> Secured:
     where = partial(_cluster, setup) if setup.bootstrap else partial(_own_server, data_dir)
     certificate = ListenerTls(setup.tls)
     signal.signal(signal.SIGHUP, lambda *_: _read_again(certificate))
+    # The server has blocked it until now.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
     return Secured(certificate.kept(), where)
 
 

@@ -37,6 +37,7 @@ from coordinator_server.cli.signals import on_hangup, stop_signals
 from coordinator_server.config import Config, ConfigError
 from coordinator_server.config.listeners import bracketed, is_loopback, is_wildcard, listener_specs, node_listener
 from coordinator_server.config.load import load, parse_overrides
+from coordinator_server.config.logs import Logs
 from coordinator_server.config.sources import Sources
 from coordinator_server.config.values import loop_count, with_loops
 from coordinator_server.log.errors import LogError
@@ -128,8 +129,12 @@ def run(options: argparse.Namespace) -> int:
         # Only this command needs uvloop, and its import takes time that other commands need not spend.
         import uvloop
 
-        return uvloop.run(_serve(config, options.data_dir, sources, service))
+        return uvloop.run(_serve(config, options, sources, service))
     return asyncio.run(_supervise(config, options, sources, service))
+
+
+def _logs(options: argparse.Namespace) -> Logs:
+    return Logs(options.log_level, options.log_format)
 
 
 def _check_node(config: Config) -> None:
@@ -205,7 +210,7 @@ def parse_address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-async def _serve(config: Config, data_dir: Path, sources: Sources, service: ServiceManager) -> int:
+async def _serve(config: Config, options: argparse.Namespace, sources: Sources, service: ServiceManager) -> int:
     from coordinator_server.server.daemon import Daemon
     from coordinator_server.server.hosting.slow_turns import SlowTurns
     from coordinator_server.server.http_process import HttpProcesses
@@ -213,8 +218,9 @@ async def _serve(config: Config, data_dir: Path, sources: Sources, service: Serv
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
     # A load creates millions of objects and no garbage.
     gc.disable()
-    slow_turns = SlowTurns()
-    daemon, http = Daemon(config, data_dir, die, slow_turns=slow_turns.counts), HttpProcesses(config, data_dir)
+    slow_turns, data_dir = SlowTurns(), options.data_dir
+    daemon = Daemon(config, data_dir, die, slow_turns=slow_turns.counts)
+    http = HttpProcesses(config, data_dir, _logs(options))
     service.begin(lambda: daemon.progress)
     try:
         read_certificates(config, listener_specs(config))
@@ -286,12 +292,12 @@ def _bound(config: Config, data_dir: Path, inherited: Sequence[socket.socket]) -
 
 async def _supervise(config: Config, options: argparse.Namespace, sources: Sources, service: ServiceManager) -> int:
     from coordinator_server.server.http_process import HttpProcesses
-    from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
+    from coordinator_server.server.supervisor.supervisor import Supervisor
 
     stopping = stop_signals(signal.SIGTERM, signal.SIGINT)
-    http, logs = HttpProcesses(config, options.data_dir), Logs(options.log_level, options.log_format)
+    http = HttpProcesses(config, options.data_dir, _logs(options))
     try:
-        supervisor = Supervisor(config, options.data_dir, loop_count(config), logs, service.inherited())
+        supervisor = Supervisor(config, options.data_dir, loop_count(config), _logs(options), service.inherited())
     except StartError as failure:
         return complain(failure, failure.exit_code)
     service.begin(lambda: supervisor.progress)

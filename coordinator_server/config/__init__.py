@@ -8,6 +8,7 @@ which SIGHUP changes (``live.py``, ``changes.py``).
 
 ``description.py`` has what is known of a property, ``properties.py`` finds it by name, ``names.py`` reads names as operators
 spell them. ``listeners.py`` has the listeners that properties name, and ``listener_settings.py`` what one of them has for itself.
+``logs.py`` has what options say of the server's own log.
 
 Imports: nothing of the server but ``kinds`` and ``topic_names``.
 """

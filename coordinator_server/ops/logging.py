@@ -6,15 +6,16 @@ the lines of a traceback are indented, so that no client can forge a line.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
-from typing import Literal
+from datetime import UTC, datetime
 
 import structlog
 
+from coordinator_server.config.logs import LogFormat
 from protocol.printable import printable
 
-LogFormat = Literal["auto", "console", "json"]
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -22,10 +23,14 @@ def configure(level: str, log_format: LogFormat, loop: int | None = None) -> Non
     """Configure the process's logging. Call it once. Every line has the number ``loop``, because several loops share one log."""
     is_console = log_format == "console" or (log_format == "auto" and sys.stderr.isatty())
     renderers: list[structlog.typing.Processor] = [structlog.processors.format_exc_info]
+    # For what asyncio has to say of callbacks that failed, and the page's packages of requests.
+    handler = logging.StreamHandler(sys.stderr)
     if is_console:
         renderers += [_printable, structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        handler.setFormatter(_PrintableFormatter())
     else:
         renderers += [structlog.processors.JSONRenderer()]
+        handler.setFormatter(_JsonFormatter())
 
     def say_loop(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
         event["loop"] = loop
@@ -43,9 +48,6 @@ def configure(level: str, log_format: LogFormat, loop: int | None = None) -> Non
         logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    # For what asyncio has to say of callbacks that failed.
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_PrintableFormatter())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
 
 
@@ -62,6 +64,18 @@ class _PrintableFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the message, and its traceback indented."""
         return _indented(super().format(record)).lstrip()
+
+
+class _JsonFormatter(logging.Formatter):
+    """Formats it like the other lines, with the name of who has logged it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return one object."""
+        said = {"event": record.getMessage(), "logger": record.name, "level": record.levelname.lower()}
+        said["timestamp"] = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
+        if record.exc_info:
+            said["exception"] = self.formatException(record.exc_info)
+        return json.dumps(said)
 
 
 def _indented(text: str) -> str:

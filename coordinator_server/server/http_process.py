@@ -24,6 +24,7 @@ from msgspec import Struct
 
 from coordinator_server.config import Config, ConfigError
 from coordinator_server.config.listeners import bracketed
+from coordinator_server.config.logs import Logs
 from coordinator_server.config.values import is_of_this_machine, metrics_address, page_address
 from coordinator_server.security.tls import ListenerTls, TlsSettings
 from coordinator_server.server.errors import StartError
@@ -44,13 +45,14 @@ class PageSetup(Struct, frozen=True):
     """What the process of the page reads from its standard input: keys do not belong in a command line. On SIGHUP it does so again.
 
     A page that other machines reach has TLS and a login: at the server of the directory, or at ``bootstrap``. ``command_config`` is
-    the file with the properties of clients of that cluster; "" if there is none.
+    the file with the properties of clients of that cluster; "" if there is none. ``logs`` are the settings of the server's log.
     """
 
     hosts: list[str] = []
     tls: TlsSettings | None = None
     bootstrap: str = ""
     command_config: str = ""
+    logs: Logs = Logs()
 
 
 class Wanted(NamedTuple):
@@ -73,8 +75,9 @@ class Wanted(NamedTuple):
 class HttpProcesses:
     """The processes of one server, as far as the properties ``metrics.listener`` and ``page.listener`` ask for them."""
 
-    def __init__(self, config: Config, data_dir: Path) -> None:
-        self._processes = [HttpProcess(each, data_dir) for each in _wanted(config)]
+    def __init__(self, config: Config, data_dir: Path, logs: Logs) -> None:
+        self._logs = logs
+        self._processes = [HttpProcess(each, data_dir) for each in _wanted(config, logs)]
 
     def start(self) -> None:
         """Bind the addresses and start the processes. Raises StartError."""
@@ -91,7 +94,7 @@ class HttpProcesses:
     def reload(self, config: Config) -> None:
         """Have the page use the certificate that properties and files have now, for connections from now on."""
         try:
-            wanted = {each.name: each for each in _wanted(config)}
+            wanted = {each.name: each for each in _wanted(config, self._logs)}
         except ConfigError as wrong:
             log.error("certificate-not-reloaded", listener=PAGE, why=str(wrong), action="the old one stays in use")
             return
@@ -166,14 +169,19 @@ class HttpProcess:
     def _spawn(self) -> None:
         assert self._socket is not None
         channel = self._socket.fileno()
-        self._process = subprocess.Popen(
-            [*child_command(self.name), str(channel), str(os.getpid()), str(self._data_dir), self._hosts],
-            pass_fds=(channel,),
-            stdin=self._setup,
-            stdout=sys.stderr.fileno(),
-            # Only the server gets ctrl-C.
-            process_group=0,
-        )
+        # A child has the mask of its parent: what is sent before the page can take it waits (cli/page.py).
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+        try:
+            self._process = subprocess.Popen(
+                [*child_command(self.name), str(channel), str(os.getpid()), str(self._data_dir), self._hosts],
+                pass_fds=(channel,),
+                stdin=self._setup,
+                stdout=sys.stderr.fileno(),
+                # Only the server gets ctrl-C.
+                process_group=0,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._next_look = asyncio.get_running_loop().call_later(LOOK_S, self._look)
 
     def _look(self) -> None:
@@ -213,14 +221,14 @@ def check_page_packages(name: str) -> None:
         raise StartError(f"{name}: the page needs {' and '.join(missing)}: pip install 'coordinator-server[page]'")
 
 
-def _wanted(config: Config) -> Iterator[Wanted]:
+def _wanted(config: Config, logs: Logs) -> Iterator[Wanted]:
     metrics = metrics_address(config)
     if metrics is not None:
         yield Wanted("metrics", metrics, config.metrics_allowed_hosts, "/metrics", "metrics-listening", "metrics-died")
     page = page_address(config)
     if page is not None:
         tls = None if is_of_this_machine(page[0]) else TlsSettings.of(config, PAGE.upper())._replace(client_auth="none")
-        yield wanted_page(page, PageSetup(config.page_allowed_hosts.split(","), tls))
+        yield wanted_page(page, PageSetup(config.page_allowed_hosts.split(","), tls, logs=logs))
 
 
 def wanted_page(address: tuple[str, int], setup: PageSetup) -> Wanted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -33,9 +34,12 @@ class Site:
     def __init__(self, directory: Path) -> None:
         self.server = Server(directory, {"page.listener": "127.0.0.1:0", "group.initial.rebalance.delay.ms": 0}, loops=2)
 
+    def lines(self) -> list[dict[str, Any]]:
+        return list(map(json.loads, self.server.log().splitlines()))
+
     @property
     def address(self) -> str:
-        [line] = [each for each in map(json.loads, self.server.log().splitlines()) if each["event"] == "page-listening"]
+        [line] = [each for each in self.lines() if each["event"] == "page-listening"]
         found: str = line["address"]
         return found
 
@@ -103,6 +107,17 @@ def test_what_is_behind_the_groups_is_told(site: Site) -> None:
     assert {each["state"] for each in found["shards"]} == {"active"}
     assert found["unknown"] == ""
     assert {each["severity"] for each in site.ask("doctor")["findings"]} <= {"ok", "note", "warning", "problem"}
+
+
+def test_what_the_process_logs_is_json_like_the_server_s_lines(site: Site) -> None:
+    """The text of a package, too: here of who does not speak HTTP."""
+    host, port = site.address.removeprefix("http://").rstrip("/").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(b"\x16\x03\x01 is no request\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 400")
+
+    [said] = eventually(lambda: [each for each in site.lines() if each.get("logger") == "uvicorn.error"])
+    assert (said["level"], said["event"]) == ("warning", "Invalid HTTP request received.")
 
 
 def test_the_process_is_started_again(site: Site) -> None:

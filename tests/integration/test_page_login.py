@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from http.client import HTTPSConnection
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from coordinator_server.config.load import load
 from coordinator_server.page.answers import ANSWERS
 from coordinator_server.page.app import VIEWS
+from coordinator_server.security.tls import TlsSettings
+from coordinator_server.server.http_process import HttpProcess, PageSetup, wanted_page
 from protocol.acl_codes import Operation, ResourceType
 from protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
 from tests.support.client import Client
@@ -170,9 +175,14 @@ def test_who_may_describe_the_cluster_sees_all(page: str) -> None:
     assert [each["group"] for each in found["rows"]] == ["alices", "foreign", "foreign-members", "mixed"]
     assert browser.answer("log")["loops"]
     for name, hidden in LISTS.items():
-        eventually(lambda name=name, hidden=hidden: all(each in browser.ask(f"/api/{name}?past=1")[1] for each in hidden))
+        eventually(partial(_shows, browser, name, hidden))
     for name in OF_A_GROUP:
         assert {browser.ask(f"/api/{name}?{_of(group)}")[0] for group in ("foreign-members", "none")} == {200, 404}, name
+
+
+def _shows(browser: Browser, name: str, hidden: Sequence[str]) -> bool:
+    body = browser.ask(f"/api/{name}?past=1")[1]
+    return all(each in body for each in hidden)
 
 
 def test_its_certificate_is_read_again(server: Server, page: str) -> None:
@@ -191,6 +201,22 @@ def test_its_certificate_is_read_again(server: Server, page: str) -> None:
     eventually(lambda: [each for each in _events(server, "certificate-not-reloaded") if each["listener"] == "page"])
     newer.write(keystore)
     assert browser.certificate() == newer.der
+
+
+async def test_a_signal_that_comes_before_the_page_can_take_it_does_not_end_it(tmp_path: Path) -> None:
+    """A certificate is renewed in the moment in which the process is started."""
+    config = load({"ssl.keystore.location": str(AUTHORITY.issue("page").write(tmp_path / "page.pem"))})
+    process = HttpProcess(wanted_page(("127.0.0.1", 0), PageSetup([NAME], TlsSettings.of(config, "PAGE"))), tmp_path)
+    process.start()
+    try:
+        started = process._process
+        process.reload()
+        # Its socket listens before it does: who connects waits for it.
+        assert await asyncio.to_thread(Browser(process.url).certificate)
+        assert started is not None
+        assert (process._process, started.poll()) == (started, None)
+    finally:
+        process.stop()
 
 
 def _events(server: Server, event: str) -> list[dict[str, Any]]:

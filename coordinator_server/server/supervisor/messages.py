@@ -17,14 +17,13 @@ A closed socket means that the other process has died.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Union
+from typing import Any, Union
 
 from msgspec import Struct
 
 from coordinator_server.config import Config
+from coordinator_server.config.logs import LogFormat
 from coordinator_server.server.cluster.view import View
-
-LogFormat = Literal["auto", "console", "json"]
 
 
 class StartLoop(Struct, tag=True, frozen=True):

@@ -23,12 +23,13 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import structlog
 
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import listener_specs
+from coordinator_server.config.logs import Logs
 from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.opening import InheritedLock, MovedShards, await_orphans, take_for_loops, write_owners
 from coordinator_server.log.shards import ShardId
@@ -42,7 +43,7 @@ from coordinator_server.server.hosting.cleaner import Cleaner
 from coordinator_server.server.hosting.moves import STEPS
 from coordinator_server.server.local_operation import Operation, Refusal
 from coordinator_server.server.supervisor.loop_process import LoopProcess, Stage
-from coordinator_server.server.supervisor.messages import LogFormat, StartLoop
+from coordinator_server.server.supervisor.messages import StartLoop
 from coordinator_server.server.supervisor.rules import Restarts, Watch, dealt, merged
 from coordinator_server.server.supervisor.shard_moves import ShardMoves
 from coordinator_server.server.wire.ports import bind_listeners, close_sockets
@@ -52,13 +53,6 @@ log = structlog.get_logger(__name__)
 # Within this time a loop says how it is, unless it hangs or is very busy.
 SOON_S: Final = 2.0
 NO_ANSWER: Final = "no-answer"
-
-
-class Logs(NamedTuple):
-    """The log settings of the loops, which share the supervisor's stderr."""
-
-    level: str
-    format: LogFormat
 
 
 class Supervisor:

@@ -13,12 +13,13 @@ import pytest
 from structlog.testing import capture_logs
 
 from coordinator_server.config import Config
+from coordinator_server.config.logs import Logs
 from coordinator_server.log.errors import LogError
 from coordinator_server.log.file_names import LOCK, journal_dir
 from coordinator_server.server.cluster.view import Endpoint
 from coordinator_server.server.supervisor import supervisor as module
 from coordinator_server.server.supervisor.loop_process import Stage
-from coordinator_server.server.supervisor.supervisor import Logs, Supervisor
+from coordinator_server.server.supervisor.supervisor import Supervisor
 from tests.support.configs import config_with
 from tests.support.control import ask_control
 from tests.support.played_processes import KILLED, Process
