@@ -149,7 +149,7 @@ fuzz: with-dev ## two million inputs, guided by coverage, for every decoder; ARG
 
 browser: with-dev ## the page in a real Chromium (Debian's package chromium): every view, by keyboard too; PICTURES=docs/pictures writes the pictures of docs/page.md
 	@$(BIN)/python -c 'import axe_playwright_python, playwright' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/browser.lock
-	@PAGE_PICTURES=$(PICTURES) $(BIN)/python -m pytest -n0 tests/browser/views.py $(ARGS)
+	@PAGE_PICTURES=$(PICTURES) $(BIN)/python -m pytest -n0 tests/browser/views.py tests/browser/pictures.py $(ARGS)
 
 site: with-dev ## the documentation as a site in site/, with a search, the reference of the commands and a choice of the versions that are there; wrong links end it
 	@$(BIN)/python -c 'import material' 2>/dev/null || $(BIN)/python -m pip -q install --require-hashes -r requirements/site.lock

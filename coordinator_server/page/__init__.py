@@ -1,7 +1,8 @@
 """The page: every group, and its past, for a browser. A process of its own, beside a server or a directory, that changes nothing.
 
     server.py     serves the page at a socket
-    app.py        the routes: JSON, status, and the files of static/; who may ask, and what a browser may do with the answers
+    app.py        the routes: JSON and status; who may ask, and what a browser may do with the answers
+    files.py      documents, and the files of static/
     answers.py    the answers of the present version, each made once
     updater.py    a thread that brings the index and the summaries up to date while somebody looks
     guarded.py    what holds for all routes

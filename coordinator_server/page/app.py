@@ -9,11 +9,9 @@ it is text, and a browser runs nothing but the files of this package.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -29,6 +27,7 @@ from coordinator_server.ops.hosts import Hosts
 from coordinator_server.page.answers import ANSWERS, Answers, BadRequest, NotFound, Unavailable
 from coordinator_server.page.board import Board
 from coordinator_server.page.door import Door, Viewer
+from coordinator_server.page.files import file_routes, login_form, view
 from coordinator_server.page.guarded import Guarded, problem
 from coordinator_server.page.login import LOGIN, login_routes
 from coordinator_server.page.rights import EVERYTHING
@@ -39,16 +38,18 @@ MOST_VIEWERS: Final = 200
 ALIVE_S: Final = 15.0
 """The longest time between two lines that say the status."""
 _THREADS: Final = 8
-_STATIC: Final = Path(__file__).parent / "static"
-_TYPES: Final = {
-    ".css": "text/css; charset=utf-8",
-    ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
-    ".txt": "text/plain; charset=utf-8",
+VIEWS: Final = {
+    "/": "groups.js",
+    "/group": "group.js",
+    "/what-if": "what_if.js",
+    "/clients": "clients.js",
+    "/topics": "topics.js",
+    "/transactions": "transactions.js",
+    "/shares": "shares.js",
+    "/log": "log.js",
+    "/doctor": "doctor.js",
 }
-VIEWS: Final = ("/", "/group", "/what-if", "/clients", "/topics", "/transactions", "/shares", "/log", "/doctor")
-"""The addresses of views: the browser shows what the rest of the address says."""
+"""The addresses of views, and the modules that show what the rest of the address says (static/app.js)."""
 EVERYBODY: Final = Viewer("", EVERYTHING)
 
 
@@ -59,11 +60,10 @@ def page_app(answers: Answers, board: Board, updater: Updater, hosts: Hosts, doo
     routes += [
         Route(f"/api/{name}", site.seen(each), methods=["GET"]) for name, each in (("status", site.status), ("viewer", who))
     ]
-    routes += [Route(f"/static/{name}", _file(path), methods=["GET"]) for name, path in _files().items()]
-    routes += [Route(f"{_STORED}{name}", _file(path, _FOREVER), methods=["GET"]) for name, path in _files().items()]
+    routes += file_routes()
     routes += [Route(path, site.view, methods=["GET"]) for path in VIEWS]
     if door is not None:
-        routes += login_routes(door, _file(_STATIC / "login.html"))
+        routes += login_routes(door, login_form())
     return Guarded(Starlette(routes=routes, lifespan=site.lifespan), hosts, has_login=door is not None)
 
 
@@ -80,7 +80,7 @@ class _Site:
         self._updater = updater
         self._door = door
         self._limiter = CapacityLimiter(_THREADS)
-        self._index = _file(_STATIC / "index.html", stored=_STORED)
+        self._views = {path: view(module) for path, module in VIEWS.items()}
 
     def seen(self, respond: Callable[[Request, Viewer], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         """Return the endpoint of a route whose answer depends on its viewer: there is no other way to an answer."""
@@ -97,8 +97,10 @@ class _Site:
         """Give an answer."""
         self._updater.want()
         query = dict(request.query_params)
+        # It is at least of this version: what the browser has need not be asked for again when it hears of it.
+        version = str(self._board.status.version)
         body = await to_thread.run_sync(self._answers.get, name, query, viewer.rights, limiter=self._limiter)
-        return Response(body, media_type="application/json")
+        return Response(body, media_type="application/json", headers={"page-version": version})
 
     async def status(self, request: Request, _viewer: Viewer) -> Response:
         """Follow the status."""
@@ -113,7 +115,7 @@ class _Site:
         if self._door is not None and not self._door.knows(_cookies(request)):
             to = request.url.path + (f"?{request.url.query}" if request.url.query else "")
             return RedirectResponse(str(LOGIN.include_query_params(to=to)), 303)
-        return await self._index(request)
+        return await self._views[request.url.path](request)
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
@@ -165,35 +167,3 @@ async def status_lines(board: Board, updater: Updater, viewer: Callable[[], Awai
 
 def _cookies(request: Request) -> str:
     return request.headers.get("cookie", "")
-
-
-def _files() -> dict[str, Path]:
-    """Return the files that everybody gets, by their names."""
-    return {str(each.relative_to(_STATIC)): each for each in sorted(_STATIC.rglob("*")) if each.suffix in _TYPES}
-
-
-def _version() -> str:
-    """Return a hash of all files."""
-    found = hashlib.sha256()
-    for path in _files().values():
-        found.update(path.read_bytes())
-    return found.hexdigest()[:16]
-
-
-_STORED: Final = f"/static/{_version()}/"
-"""Where the files of this version are: a browser that has them need not ask for them again."""
-_FOREVER: Final = "max-age=31536000, immutable"
-
-
-def _file(path: Path, cache: str = "no-cache", stored: str = "/static/") -> Callable[[Request], Awaitable[Response]]:
-    """Return the endpoint of a file. What it refers to is at ``stored``."""
-    body = path.read_bytes().replace(b'"/static/', f'"{stored}'.encode())
-    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    headers = {"cache-control": cache, "etag": tag}
-
-    async def respond(request: Request) -> Response:
-        if request.headers.get("if-none-match") == tag:
-            return Response(status_code=304, headers=headers)
-        return Response(body, media_type=_TYPES[path.suffix], headers=headers)
-
-    return respond

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 MOST_WORDS: Final = 12
 _COLUMNS: Final = {"id": "id_text", "topic": "topics_text", "client": "clients_text", "host": "hosts_text"}
 _EXACT: Final = {"state": "shown_state", "type": "type", "health": "lower(coalesce(verdict, 'unknown'))"}
-_ANYWHERE: Final = ("id_text", "topics_text", "clients_text")
+_ANYWHERE: Final = "anywhere_text"
 _ANY_STATE: Final = "any"
 
 
@@ -41,8 +41,7 @@ def condition(typed: str) -> Condition:
         elif colon and where in _COLUMNS:
             one, found = f"instr({_COLUMNS[where]}, ?)", [what]
         else:
-            text = word[1:] if is_excluded else word
-            one, found = "(" + " OR ".join(f"instr({column}, ?)" for column in _ANYWHERE) + ")", [text] * len(_ANYWHERE)
+            one, found = f"instr({_ANYWHERE}, ?)", [word[1:] if is_excluded else word]
         conditions.append(f"NOT {one}" if is_excluded else one)
         values += found
     if not names_state:

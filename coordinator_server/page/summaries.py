@@ -24,18 +24,20 @@ from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.index.snapshot import GroupVersion
 from coordinator_server.pipeline.job_lock import job_lock
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 DATABASE: Final = "summaries.sqlite"
 LOCK: Final = "summaries.lock"
 PAGE_ROWS: Final = 100
 """The most rows of an answer."""
 _BUSY_S: Final = 10.0
+_MAPPED_BYTES: Final = 1 << 28
+"""So much of the file is read in place: each answer opens it anew."""
 _FIELDS: Final = Summary.__struct_fields__
 _PACE: Final = Pace.__struct_fields__
 _PROGRESS: Final = ("in_progress", "waits_for")
 _LISTS: Final = ("topics", "clients", "hosts")
 _VERSION: Final = GroupVersion._fields
-_TEXTS: Final = ("id_text", "topics_text", "clients_text", "hosts_text")
+_TEXTS: Final = ("id_text", "topics_text", "clients_text", "hosts_text", "anywhere_text")
 _WRITTEN: Final = (*_FIELDS, *_VERSION, *_TEXTS)
 _SHOWN: Final = (*(each for each in _FIELDS if each != "state"), "shown_state", *_PACE, "waits_for")
 _SORTED_BY: Final = ("group", "type", "state", "members", "partitions", "rebalanced_ms", "committed_ms", "lag", "rate")
@@ -204,6 +206,7 @@ def open_to_read(directory: Path) -> Iterator[Summaries | None]:
     try:
         uri = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_BUSY_S)) as database:
+            database.execute(f"PRAGMA mmap_size={_MAPPED_BYTES}")
             database.execute("BEGIN")
             yield Summaries(database) if database.execute("PRAGMA user_version").fetchone() == (FORMAT,) else None
     except sqlite3.Error as error:
@@ -218,8 +221,11 @@ def _is_of(database: sqlite3.Connection, identity: str) -> bool:
 
 def _row(found: Summary, version: GroupVersion) -> Sequence[Any]:
     fields = asdict(found) | {each: json.dumps(getattr(found, each), ensure_ascii=False) for each in _LISTS}
-    texts = ("\n".join(names).lower() for names in ([found.group], found.topics, found.clients, found.hosts))
-    return (*(fields[each] for each in _FIELDS), *version, *texts)
+    ids, topics, clients, hosts = (
+        "\n".join(names).lower() for names in ([found.group], found.topics, found.clients, found.hosts)
+    )
+    # A word has no line end in it: it is in one of them.
+    return (*(fields[each] for each in _FIELDS), *version, ids, topics, clients, hosts, f"{ids}\n{topics}\n{clients}")
 
 
 def _decoded(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,9 @@ import pytest
 
 from coordinator_server.observe.end_offsets import EndOffsetsWriter
 from protocol.messages.write_share_group_state import WriteShareGroupStateResponse
+from tests.support.classic_members import assignment, subscription
 from tests.support.client import Client
-from tests.support.members import Member, form_group
+from tests.support.members import Member
 from tests.support.page_log import Story, indexed
 from tests.support.producer import Producer
 from tests.support.secured_page import server_with_login
@@ -106,10 +107,40 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with Producer(server.address, "billing-ap") as producer:
             producer.init(600_000)
             producer.commit("invoices", "orders", {3: 9})
-        [member] = form_group(server.address, "payments", 1, session_timeout_ms=1_800_000, rebalance_timeout_ms=1_800_000)
-        Member(server.address, "payments", rebalance_timeout_ms=1_800_000).start_join()
-        member.await_rebalance()
+        rebalancing(server.address)
         yield page_address(server)
+
+
+def rebalancing(address: tuple[str, int]) -> None:
+    """Three consumers come, and commit. A fourth one comes, for which two join again: the third one is waited for."""
+
+    def consumer(number: int) -> Member:
+        long = {"session_timeout_ms": 1_800_000, "rebalance_timeout_ms": 1_800_000}
+        return Member(address, "payments", client_id=f"payments-{number}", metadata=subscription("orders"), **long)
+
+    def join(members: Sequence[Member]) -> None:
+        members[-1].start_join()
+        for each in members[:-1]:
+            each.await_rebalance()
+            each.start_join()
+
+    members: list[Member] = []
+    for number in (1, 2, 3):
+        members.append(consumer(number))
+        join(members)
+        for each in members:
+            each.finish_join()
+        shares = {each.member_id: list(range(at, 4, number)) for at, each in enumerate(members)}
+        told = {member_id: assignment({"orders": share}) for member_id, share in shares.items()}
+        for each in members:
+            each.start_sync(told if each.is_leader else None)
+        for each in members:
+            each.finish_sync()
+        for progress in range(6):
+            for each in members:
+                each.commit("orders", {one: 100 * number + 10 * progress + one for one in shares[each.member_id]})
+            time.sleep(0.15)
+    join([*members[:2], consumer(4)])
 
 
 @pytest.fixture(scope="module")

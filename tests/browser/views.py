@@ -1,8 +1,7 @@
-"""The page in a real Chromium: ``make browser``. With PAGE_PICTURES=DIR it writes the pictures of docs/page.md there."""
+"""The page in a real Chromium: ``make browser``."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +11,6 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from bench.page_in_browser import FRAMES
 from tests.browser.conftest import HOSTILE
 
 AXE = (Path(find_spec("axe_playwright_python").origin or "").parent / "axe.min.js").read_text()  # type: ignore[union-attr]
@@ -46,6 +44,7 @@ def rows(page: Any) -> list[str]:
 
 
 GROUP = "/group?id=billing-invoices"
+LOADED = "main .what-if .changes, main > :not(.what-if) table.list, main .findings, main .nothing, main p.quiet"
 
 
 def test_the_list_is_filtered_as_one_types(view: View) -> None:
@@ -59,6 +58,40 @@ def test_the_list_is_filtered_as_one_types(view: View) -> None:
     assert page.url.endswith("?q=billing")
     page.keyboard.press("Escape")
     expect(page.locator(".groups tbody tr")).to_have_count(100)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/", "groups"),
+        ("/?q=a&sort=lag&desc=1", "groups"),
+        ("/?first=100", "groups"),
+        (f"{GROUP}&at=1764000000000&table=1", "picture"),
+        ("/clients?q=b&past=1", "clients"),
+        ("/topics?q=o", "topics"),
+        ("/transactions", "transactions"),
+        ("/shares", "shares"),
+        ("/log", "log"),
+    ],
+)
+def test_what_a_view_shows_is_asked_once_and_before_its_modules_are_there(view: View, path: str, name: str) -> None:
+    """early.js asks, the view takes the answer, and does not ask again when it hears of the version that it has."""
+    answers: list[tuple[str, str]] = []
+
+    def note(response: Any) -> None:
+        if "/api/" in response.url:
+            answers.append((response.url.removeprefix(view.address), response.headers.get("page-version")))
+
+    view.page.on("response", note)
+    page = view.go(path)
+    page.locator(LOADED).first.wait_for()
+    page.locator(".status .dot.still").wait_for()
+    page.wait_for_timeout(300)
+
+    found = [each for each in answers if each[0].startswith(f"/api/{name}?")]
+    assert {url for url, _ in found} == {page.evaluate("window.early.question.url")}
+    # A picture is asked for again until all of it has been read.
+    assert len(found) == len(set(found)) or name == "picture"
 
 
 def test_the_list_is_sorted_and_comes_in_portions(view: View) -> None:
@@ -110,6 +143,26 @@ def test_a_group_is_reached_and_explored_by_keyboard(view: View) -> None:
     expect(page.get_by_role("heading", name="Groups")).to_be_visible()
 
 
+def test_who_comes_back_is_where_they_left(view: View) -> None:
+    """The same rows at once, at the same place, with the focus on the row that was opened; j and k lead over the ends of pages."""
+    page = view.go("/?sort=members&desc=1")
+    expect(page.locator(".groups tbody tr")).to_have_count(100)
+    page.locator("tbody th a").nth(98).focus()
+    page.keyboard.press("j")
+    name = page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    expect(page.locator(".timeline canvas")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("link", name=name, exact=True)).to_be_focused()
+    expect(page.get_by_role("link", name=name, exact=True)).to_be_in_viewport()
+    page.keyboard.press("j")
+    expect(page.get_by_text("101\u2013123 of 123")).to_be_visible()
+    expect(page.locator("tbody th a").first).to_be_focused()
+    page.keyboard.press("k")
+    expect(page.get_by_role("link", name=name, exact=True)).to_be_focused()
+
+
 def test_zoom_and_moment_are_in_the_address(view: View) -> None:
     """Sent to a colleague, it shows the same."""
     page = view.go(GROUP)
@@ -149,7 +202,8 @@ def test_names_of_clients_run_nothing(view: View) -> None:
 def test_a_group_that_is_not_there(view: View) -> None:
     page = view.go("/group?id=none")
     expect(page.get_by_role("heading", name="There is no such group")).to_be_visible()
-    view.said.clear()  # the browser logs each answer that is 404
+    page.wait_for_timeout(500)
+    view.said = [each for each in view.said if "404" not in each]  # the browser logs each answer that is 404
 
 
 def test_the_log_names_the_directory(view: View) -> None:
@@ -172,6 +226,7 @@ def test_the_lag_of_a_group_is_in_the_list_and_over_time(view: View) -> None:
 
 def test_who_consumes_a_topic_and_where_a_client_is(view: View) -> None:
     page = view.go("/topics")
+    page.locator("tbody tr").first.wait_for()
     page.keyboard.press("/")
     page.keyboard.type("pay")
     expect(page.locator("tbody tr")).to_have_count(1)
@@ -231,7 +286,6 @@ def test_what_if_is_asked_and_sent(view: View) -> None:
 
 WHAT_IF = "/what-if?id=billing-invoices&session=60000&static=1&assignor=cooperative-sticky"
 EVERY_VIEW = ["/", GROUP, f"{GROUP}&table=1", WHAT_IF, "/clients", "/topics", "/transactions", "/shares", "/log", "/doctor"]
-LOADED = "main .what-if .changes, main > :not(.what-if) table.list, main .findings, main .nothing, main p.quiet"
 
 
 @pytest.mark.parametrize("path", EVERY_VIEW)
@@ -315,54 +369,3 @@ def test_a_printed_view_has_the_content_alone(view: View) -> None:
     assert not page.locator("header.bar").is_visible()
     assert not page.locator(".toolbar").is_visible()
     assert page.locator(".timeline canvas").is_visible()
-
-
-def test_how_fast_it_is(view: View, capsys: pytest.CaptureFixture[str]) -> None:
-    """Figures for bench/README.md: nothing is asserted on time."""
-    page = view.go(GROUP)
-    expect(page.locator(".timeline canvas")).to_be_visible()
-    frames = page.evaluate(FRAMES)
-    with capsys.disabled():
-        print(f"\nthe slider moves at {frames:.0f} frames a second")  # noqa: T201 - figures are printed
-
-
-@pytest.mark.parametrize(
-    ("name", "path", "scheme"),
-    [
-        ("groups", "/?sort=lag&desc=1", "light"),
-        ("groups-dark", "/?sort=lag&desc=1", "dark"),
-        ("group", GROUP, "light"),
-        ("group-dark", GROUP, "dark"),
-        ("group-difference", f"{GROUP}&vs=compare", "light"),
-        ("what-if", WHAT_IF, "light"),
-        ("what-if-dark", WHAT_IF, "dark"),
-        ("clients", "/clients", "light"),
-        ("topics-dark", "/topics", "dark"),
-        ("rebalance", "live:/group?id=payments", "light"),
-        ("transactions", "live:/transactions", "light"),
-        ("transactions-dark", "live:/transactions", "dark"),
-        ("shares", "live:/shares", "light"),
-        ("log", "live:/log", "light"),
-        ("log-dark", "live:/log", "dark"),
-        ("doctor", "live:/doctor", "light"),
-    ],
-)
-def test_pictures(browser: Any, sites: Mapping[str, str], tmp_path: Path, name: str, path: str, scheme: str) -> None:
-    """To be looked at, one by one."""
-    height = 1360 if "id=" in path else 760
-    at, _, path = path.rpartition(":")
-    view = View(browser, sites[at], color_scheme=scheme, viewport={"width": 1360, "height": height})
-    page = view.go(path.replace("&vs=compare", ""))
-    page.locator(LOADED).first.wait_for()
-    if "compare" in path:
-        page.keyboard.press("[")
-        page.keyboard.press("c")
-        page.wait_for_url("**vs=*")
-        page.keyboard.press("[")
-        page.get_by_role("heading", name="Difference").wait_for()
-    expect(page.locator(".plot .side .quiet")).to_have_count(0)  # all that is counted has been read
-    page.wait_for_timeout(500)  # what is drawn on a canvas has no element to wait for
-    directory = Path(os.environ.get("PAGE_PICTURES") or tmp_path)
-    page.screenshot(path=directory / f"{name}.png")
-    assert view.said == []
-    page.close()

@@ -37,6 +37,7 @@ class Member:
         session_timeout_ms: int = 10_000,
         rebalance_timeout_ms: int = 20_000,
         metadata: bytes | None = None,
+        client_id: str = "tests",
     ) -> None:
         self.group_id = group_id
         self.member_id = ""
@@ -48,7 +49,7 @@ class Member:
         self._metadata = subscription(group_id) if metadata is None else metadata
         self._timeouts = session_timeout_ms, rebalance_timeout_ms
         self.address = address
-        self.client = Client(address)
+        self.client = Client(address, client_id)
 
     @property
     def is_leader(self) -> bool:
@@ -56,7 +57,7 @@ class Member:
 
     def reconnect(self) -> None:
         self.client.close()
-        self.client = Client(self.address)
+        self.client = Client(self.address, self.client.client_id)
 
     def start_join(self) -> None:
         """Ask to join, after the member id step where there is one; ``finish_join`` waits for the answer."""

@@ -14,11 +14,21 @@ export function address(path, query) {
   return text.size ? `${path}?${text}` : path;
 }
 
-/** Go to a view; with `replace` it is the same step of the history. */
+/** Go to a view; with `replace` it is the same step of the history. What had the focus gets it again when the viewer comes back. */
 export function go(to, replace = false) {
   if (to === location.pathname + location.search) return;
+  if (!replace) history.replaceState({ focus: document.activeElement?.getAttribute("href") }, "");
   history[replace ? "replaceState" : "pushState"](null, "", to);
   for (const each of followers) each();
+}
+
+/** Whether this view was left before, and is come back to. */
+export function comesBack() { return Boolean(history.state?.focus); }
+
+/** The link that had the focus when the viewer left this view, if there is one. */
+export function focused() {
+  const href = history.state?.focus;
+  return href ? document.querySelector(`main a[href="${CSS.escape(href)}"]`) : null;
 }
 
 /** Change some of the query of the present view. */

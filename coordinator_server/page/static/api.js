@@ -1,6 +1,6 @@
 // What the server says: answers to questions, and the status.
 
-import { useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
 
 export class Failed extends Error {
   constructor(message, status) { super(message); this.status = status; }
@@ -11,75 +11,108 @@ function logIn() {
   location.assign(`/login?${new URLSearchParams({ to: location.pathname + location.search })}`);
 }
 
-/** Ask for an answer. Parameters that are null are left out. */
-export async function ask(name, parameters = {}, signal = undefined) {
-  const query = new URLSearchParams();
-  for (const [key, value] of Object.entries(parameters)) if (value !== null && value !== undefined && value !== "") query.set(key, value);
-  let answer;
+/** The answer in what the server sends, and the version of all answers that it has at least. */
+async function read(sent) {
+  let found;
   try {
-    answer = await fetch(`/api/${name}?${query}`, { signal });
+    found = await sent;
   } catch (error) {
     if (error.name === "AbortError") throw error;
     throw new Failed("the server of this page does not answer", 0);
   }
-  const body = await answer.json().catch(() => ({ error: `the answer is none of this page's (${answer.status})` }));
-  if (answer.status === 401) logIn();
-  if (!answer.ok) throw new Failed(body.error, answer.status);
-  return body;
+  const body = await found.json().catch(() => ({ error: `the answer is none of this page's (${found.status})` }));
+  if (found.status === 401) logIn();
+  if (!found.ok) throw new Failed(body.error, found.status);
+  return { answer: body, version: Number(found.headers.get("page-version")) };
+}
+
+/** The address of a question. Parameters that are null are left out. */
+function addressOf(name, parameters) {
+  const query = new URLSearchParams();
+  for (const [key, value] of Object.entries(parameters)) if (value !== null && value !== undefined && value !== "") query.set(key, value);
+  query.sort();
+  return `/api/${name}?${query}`;
+}
+
+const OLD_MS = 5000;
+const FIRST_MS = 150;
+
+/** What early.js has asked: it is taken once, and while it is new. */
+let early = window.early.question && { url: window.early.question.url, found: read(window.early.question.answer) };
+early?.found.catch(() => {});
+
+function ask(url, signal = undefined) {
+  if (early?.url !== url || performance.now() > OLD_MS) return read(fetch(url, { signal }));
+  const { found } = early;
+  early = null;
+  return found;
+}
+
+/** Wait a moment for what early.js has asked: a view that has it when it comes is drawn only once. */
+export async function first() {
+  const asked = early;
+  const wait = new Promise((done) => setTimeout(done, FIRST_MS));
+  const found = await Promise.race([asked?.found.catch(() => {}), wait]);
+  if (!found) return;
+  early = null;
+  keep(asked.url, { ...found, error: null, key: asked.url });
+}
+
+/** The last answers: who comes back to a view sees it as it was, until there is a newer one. */
+const kept = new Map();
+const MOST_KEPT = 30;
+
+function keep(url, state) {
+  kept.delete(url);
+  kept.set(url, state);
+  if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
+  return state;
 }
 
 const MORE_MS = 500;
 
-/** Ask again whenever the parameters or the version change, and while an answer says that it gets better. The last answer stays until the next one is there. */
-export function useAnswer(name, parameters, version) {
-  const key = parameters === null ? null : JSON.stringify(parameters);
-  const [state, setState] = useState({ answer: null, error: null, key: null });
-  const [more, setMore] = useState(0);
-  const latest = useRef(0);
-  useEffect(() => {
-    if (state.answer?.is_exact !== false) return undefined;
-    const timer = setTimeout(() => setMore((count) => count + 1), MORE_MS);
-    return () => clearTimeout(timer);
-  }, [state]);
-  useEffect(() => {
-    if (key === null) return undefined;
-    const number = ++latest.current;
-    const abort = new AbortController();
-    ask(name, parameters, abort.signal).then(
-      (answer) => { if (latest.current === number) setState({ answer, error: null, key }); },
-      (error) => { if (latest.current === number && error.name !== "AbortError") setState((before) => ({ ...before, error, key })); },
-    );
-    return () => abort.abort();
-  }, [name, key, version, more]);
-  return { ...state, isCurrent: state.key === key };
-}
+/** How many columns to ask for in a picture. */
+export const columnsToAsk = () => window.early.columns();
 
-/** One question at a time: of those that come meanwhile only the last is asked. For what follows a pointer. */
-export function useLatest(name, parameters, version) {
-  const key = parameters === null ? null : JSON.stringify(parameters);
-  const [state, setState] = useState({ answer: null, error: null, key: null });
-  const running = useRef(false);
+/** Ask again whenever the parameters or the version change, and while an answer says that it gets better. The last answer stays until
+ * the next one is there. What is asked is asked to its end, unless the parameters change: then it is given up, or, if it is
+ * `patient`, only the last of those that came meanwhile is asked after it. That is for what follows a pointer. */
+export function useAnswer(name, parameters, version, patient = false) {
+  const key = parameters === null ? null : addressOf(name, parameters);
+  const [state, setState] = useState(() => kept.get(key) ?? { answer: null, error: null, key: null });
   const wanted = useRef(null);
-  const gone = useRef(false);
-  useEffect(() => () => { gone.current = true; }, []);
-  useEffect(() => {
-    if (key === null) return;
-    wanted.current = { key, parameters };
-    if (running.current) return;
-    const next = () => {
+  const running = useRef(null);
+  wanted.current = { key, version };
+  const begin = () => {
+    const mine = { ...wanted.current, abort: new AbortController() };
+    running.current = mine;
+    const end = (change, answered) => {
+      if (running.current !== mine) return;
+      running.current = null;
+      setState((before) => keep(mine.key, { ...before, error: null, ...change, key: mine.key, version: answered }));
       const now = wanted.current;
-      wanted.current = null;
-      running.current = true;
-      ask(name, now.parameters).then(
-        (answer) => { if (!gone.current) setState({ answer, error: null, key: now.key }); },
-        (error) => { if (!gone.current) setState({ answer: null, error, key: now.key }); },
-      ).finally(() => {
-        running.current = false;
-        if (wanted.current && !gone.current) next();
-      });
+      if (now.key === null) return;
+      if (now.key !== mine.key || (now.version !== mine.version && now.version !== answered)) begin();
     };
-    next();
-  }, [name, key, version]);
+    ask(mine.key, mine.abort.signal).then(({ answer, version: answered }) => end({ answer }, answered), (error) => end({ error }, mine.version));
+  };
+  const again = () => {
+    if (running.current?.key !== key) {
+      if (running.current && patient) return;
+      running.current?.abort.abort();
+      begin();
+    }
+  };
+  // Before what is drawn meanwhile.
+  useLayoutEffect(() => {
+    if (key !== null && (state.key !== key || (version !== undefined && state.version !== version))) again();
+  }, [key, version]);
+  useEffect(() => {
+    if (state.answer?.is_exact !== false || key === null) return undefined;
+    const timer = setTimeout(again, MORE_MS);
+    return () => clearTimeout(timer);
+  }, [state, key]);
+  useEffect(() => () => { running.current?.abort.abort(); running.current = null; }, []);
   return { ...state, isCurrent: state.key === key };
 }
 
@@ -108,7 +141,7 @@ export function useStatus() {
 /** Who looks, if there is a login, and whether that user may see the cluster. */
 export function useViewer() {
   const [viewer, setViewer] = useState({ user: null, has_cluster: true });
-  useEffect(() => { ask("viewer").then(setViewer, () => {}); }, []);
+  useEffect(() => { ask("/api/viewer").then(({ answer }) => setViewer(answer), () => {}); }, []);
   return viewer;
 }
 

@@ -1,18 +1,33 @@
 // The frame of all views: navigation, the status, and the keys that work everywhere.
 
 import { html, render, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
-import { follow, go, useAddress } from "./address.js";
-import { useStatus, useNow, useViewer } from "./api.js";
-import { ago, clock, isUtc, moment, plain, setUtc, zone } from "./format.js";
-import { Clients } from "./clients.js";
-import { Doctor } from "./doctor.js";
-import { Group } from "./group.js";
-import { Groups } from "./groups.js";
-import { Log } from "./log.js";
-import { Shares } from "./shares.js";
-import { Topics } from "./topics.js";
-import { Transactions } from "./transactions.js";
-import { WhatIf } from "./what_if.js";
+import { focused, follow, go, useAddress } from "./address.js";
+import { first, useStatus, useNow, useViewer } from "./api.js";
+import { ago, choose, clock, isUtc, moment, number, plain, setUtc, zone } from "./format.js";
+import { useKeys } from "./keys.js";
+
+/** The module of each view, by its path; others than the one that is shown come when there is time. */
+const VIEWS = {
+  "/": () => import("./groups.js"),
+  "/group": () => import("./group.js"),
+  "/what-if": () => import("./what_if.js"),
+  "/clients": () => import("./clients.js"),
+  "/topics": () => import("./topics.js"),
+  "/transactions": () => import("./transactions.js"),
+  "/shares": () => import("./shares.js"),
+  "/log": () => import("./log.js"),
+  "/doctor": () => import("./doctor.js"),
+};
+const loaded = {};
+
+async function load(path) { loaded[path] ??= (await VIEWS[path]()).default; }
+
+/** Load the view of a path, which says so if that does not work. */
+function loadShown(path) { return load(path).catch(() => { loaded[path] = NotLoaded; }); }
+
+function NotLoaded() {
+  return html`<div class="nothing"><h2>This view could not be loaded</h2><p>The server of this page does not answer, or has a newer version of it.</p><button onClick=${() => location.reload()}>Load the page again</button></div>`;
+}
 
 const KEYS = [
   ["/", "filter groups"],
@@ -43,7 +58,7 @@ function Status({ status, isConnected }) {
   return html`<span class="status" role="status" title=${title}>
     <i class=${`dot ${status.is_served ? (age < 15_000 ? "live" : "wait") : "still"}`}></i>
     ${status.is_served ? "live" : "no server runs"}<span class="quiet"> · as of ${clock(status.as_of_ms)}${age > 5000 ? `, ${ago(status.as_of_ms, now)}` : ""}</span>
-    ${status.unread ? html`<span class="quiet"> · ${status.unread.toLocaleString("en-US")} groups to read</span>` : ""}
+    ${status.unread ? html`<span class="quiet"> · ${number(status.unread)} groups to read</span>` : ""}
   </span>`;
 }
 
@@ -57,12 +72,16 @@ function Keys({ close }) {
   </dialog>`;
 }
 
+/** Tell what is drawn on a canvas that colours have changed. */
+function redraw() { dispatchEvent(new Event("themechange")); }
+
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
 function toggleTheme() {
   const root = document.documentElement;
   const isDark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = isDark ? "light" : "dark";
-  try { localStorage.setItem("theme", root.dataset.theme); } catch { /* storage may be forbidden */ }
-  dispatchEvent(new Event("themechange"));
+  choose("theme", isDark ? "light" : "dark");
+  redraw();
 }
 
 function App() {
@@ -70,27 +89,20 @@ function App() {
   const { status, isConnected } = useStatus();
   const viewer = useViewer();
   const [showsKeys, setShowsKeys] = useState(false);
-  const [, redraw] = useState(0);
-  const changeZone = () => { setUtc(!isUtc()); redraw((count) => count + 1); };
+  const [, again] = useState(0);
+  const changeZone = () => { setUtc(!isUtc()); again((count) => count + 1); };
+  const View = loaded[path];
+  useEffect(() => { if (!View) loadShown(path).then(() => again((count) => count + 1)); }, [path]);
+  useKeys({ "?": () => setShowsKeys(true), g: () => go("/"), u: changeZone });
+  const isFirst = useRef(true);
   useEffect(() => {
-    const press = (event) => {
-      if (event.metaKey || event.ctrlKey || event.altKey || event.target.closest("input:not([type=range]), dialog, select")) return;
-      if (event.key === "?") setShowsKeys(true);
-      else if (event.key === "g") go("/");
-      else if (event.key === "u") changeZone();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
-  const view = path === "/group" ? html`<${Group} key=${query.id} query=${query} status=${status} />`
-    : path === "/what-if" ? html`<${WhatIf} key=${query.id} query=${query} status=${status} />`
-    : path === "/clients" ? html`<${Clients} query=${query} status=${status} />`
-    : path === "/topics" ? html`<${Topics} query=${query} status=${status} />`
-    : path === "/transactions" ? html`<${Transactions} status=${status} />`
-    : path === "/shares" ? html`<${Shares} status=${status} />`
-    : path === "/log" ? html`<${Log} status=${status} />`
-    : path === "/doctor" ? html`<${Doctor} />`
-    : html`<${Groups} query=${query} status=${status} />`;
+    if (!View) return;
+    // A view that comes has the focus, or what had it when the viewer left that view.
+    const link = focused();
+    if (link) link.focus();
+    else if (!isFirst.current) document.getElementById("main").focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [View, path, query.id]);
   const link = (to, text) => html`<a href=${to} onClick=${follow} aria-current=${path === to ? "page" : null}>${text}</a>`;
   return html`
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the content</a>
@@ -100,14 +112,17 @@ function App() {
       <${Status} status=${status} isConnected=${isConnected} />
       <div class="tools">
         ${viewer.user === null ? "" : html`<span class="user"><bdi class="quiet">${plain(viewer.user)}</bdi><form method="post" action="/logout"><button class="flat">log out</button></form></span>`}
-        <button class="flat" onClick=${changeZone} title=${`times are in ${zone()}; press u for the other`}>${isUtc() ? "UTC" : "local"}</button>
+        <button class="flat" onClick=${changeZone} title=${`times are ${isUtc() ? "in UTC" : "local"}; press u for the other`}>${isUtc() ? "UTC" : "local"}</button>
         <button class="flat" onClick=${toggleTheme} title="dark or light" aria-label="Dark or light">◐</button>
         <button class="flat" onClick=${() => setShowsKeys(true)} title="keys (?)" aria-label="Keys">?</button>
       </div>
     </header>
     ${status && status.problem ? html`<p class="banner" role="alert">Not up to date: ${status.problem}</p>` : ""}
-    <main id="main" tabindex="-1">${view}</main>
+    <main id="main" tabindex="-1">${View ? html`<${View} key=${`${path} ${query.id ?? ""}`} query=${query} status=${status} />` : ""}</main>
     ${showsKeys ? html`<${Keys} close=${() => setShowsKeys(false)} />` : ""}`;
 }
 
+await Promise.all([loadShown(location.pathname), first()]);
 render(html`<${App} />`, document.getElementById("page"));
+// What fails is tried again when it is shown.
+requestIdleCallback(() => { for (const path of Object.keys(VIEWS)) load(path).catch(() => {}); }, { timeout: 3000 });

@@ -3,15 +3,17 @@
 import { html, useEffect, useRef } from "./vendor/htm-preact-3.1.1.js";
 import { address, change, follow, go } from "./address.js";
 import { Activity } from "./activity.js";
-import { useAnswer, useNow } from "./api.js";
+import { columnsToAsk, useAnswer, useNow } from "./api.js";
 import { ago, counted, duration, field, fromField, moment, number, plain, rate, zone } from "./format.js";
 import { State } from "./groups.js";
+import { useKeys } from "./keys.js";
 import { Difference, Moment } from "./moment.js";
 import { Health, Lag, Pace } from "./pace.js";
-import { asNumber, LanePager, Presets, stretch, useKeys, useTimes, useWidth } from "./stretch.js";
+import { asNumber, LanePager, Presets, stretch, useTimes, useWidth } from "./stretch.js";
 import { gutter, LaneTable, RIGHT, Timeline } from "./timeline.js";
 import { Waits } from "./waits.js";
 
+/** So many lanes a picture has if nobody says how many. */
 const LANES = 60;
 const LEAST_MS = 200;
 
@@ -40,7 +42,7 @@ function Words({ id, from, to, at, version, onMoment }) {
     ${answer?.left_out ? html`<p class="quiet fine">${counted(answer.left_out, "earlier event")} in this time: zoom in to see them.</p>` : ""}</section>`;
 }
 
-export function Group({ query, status }) {
+export default function Group({ query, status }) {
   const { id } = query;
   const now = useNow();
   const frame = useRef(null);
@@ -53,16 +55,15 @@ export function Group({ query, status }) {
   const version = status?.changed && !status.changed.includes(id) ? undefined : status?.version;
   const latest = useRef(version);
   if (version !== undefined) latest.current = version;
-  const columns = Math.max(50, width - gutter(width) - RIGHT);
   const summary = useAnswer("group", { id }, latest.current);
-  const asked = useAnswer("picture", width ? { id, from, to, columns, lane: lane || null, lanes: LANES } : null, to === null ? status?.version : latest.current);
+  const asked = useAnswer("picture", { id, from, to, columns: columnsToAsk(), lane: lane || null }, to === null ? status?.version : latest.current);
   const picture = asked.answer;
   useEffect(() => { document.title = `${plain(id ?? "")} · coordinator-server`; }, [id]);
 
   const shown = stretch(times, picture, LEAST_MS);
   const { first, last, moveTo, zoom, pan } = shown;
   const shownAt = at ?? (picture ? Math.min(picture.known_until_ms, last) : null);
-  const column = picture ? Math.max(1, Math.round((last - first) / columns)) : 1;
+  const column = picture ? Math.max(1, Math.round((last - first) / Math.max(50, width - gutter(width) - RIGHT))) : 1;
   const toMoment = (ms) => setAt(Math.round(ms));
   const jump = (direction) => {
     const marks = (picture?.marks.found ?? []).map((each) => each.at_ms);

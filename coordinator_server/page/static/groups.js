@@ -1,13 +1,17 @@
 // All groups: filtered as one types, sorted, a hundred rows at a time.
 
-import { html, useEffect } from "./vendor/htm-preact-3.1.1.js";
-import { address, change, follow } from "./address.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
+import { address, change, comesBack, follow } from "./address.js";
 import { useAnswer, useNow } from "./api.js";
-import { ago, counted, duration, moment, number, plain, rate } from "./format.js";
+import { ago, counted, duration, isUtc, moment, number, plain, rate } from "./format.js";
+import { useKeys } from "./keys.js";
 import { Health, Lag } from "./pace.js";
 import { Search } from "./search.js";
 
 const ROWS = 100;
+/** So many rows fill a screen: they are drawn first, and the others right after them. */
+const SCREEN = 40;
+const FIRST = "group";
 const COLUMNS = [
   ["group", "Group", ""],
   ["state", "State", ""],
@@ -66,38 +70,49 @@ function Nothing({ answer, typed, status }) {
     <pre>consumer = KafkaConsumer("orders", bootstrap_servers="127.0.0.1:9092", group_id="readers")</pre></div>`;
 }
 
-export function Groups({ query, status }) {
+export default function Groups({ query, status }) {
   const now = useNow();
-  const sorted = query.sort ?? "group";
+  const sorted = query.sort ?? FIRST;
   const isDescending = query.desc === "1";
   const first = Number(query.first ?? 0);
-  const { answer, error } = useAnswer("groups", { q: query.q, sort: sorted, desc: isDescending ? 1 : null, first: first || null }, status?.version);
+  const { answer, error, isCurrent } = useAnswer("groups", { q: query.q, sort: query.sort, desc: isDescending ? 1 : null, first: first || null }, status?.version);
   useEffect(() => { document.title = `${query.q ? `${query.q} · ` : ""}Groups · coordinator-server`; }, [query.q]);
-  useEffect(() => {
-    const press = (event) => {
-      if (event.target.closest("input, dialog") || !["j", "k"].includes(event.key)) return;
-      const links = [...document.querySelectorAll("tbody th a")];
-      const at = links.indexOf(document.activeElement);
-      links[Math.max(0, Math.min(links.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus();
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
-  const sort = (column) => change({ sort: column, desc: (column === sorted ? !isDescending : DESCENDING_FIRST.has(column)) ? 1 : null, first: null });
+  // The row that gets the focus when other rows are there: the first or the last one.
+  const turned = useRef(null);
+  const turn = (to) => { change({ first: to || null }, false); scrollTo(0, 0); };
+  const step = (by) => {
+    const links = [...document.querySelectorAll("tbody th a")];
+    const next = links.indexOf(document.activeElement) + by;
+    if (links[next]) links[next].focus();
+    else if (next === links.length && last < answer.matching) { turned.current = 0; turn(first + ROWS); }
+    else if (next === -1 && first) { turned.current = -1; turn(Math.max(0, first - ROWS)); }
+  };
+  useKeys({ j: () => step(1), k: () => step(-1) });
+  useLayoutEffect(() => {
+    if (turned.current === null || !isCurrent) return;
+    [...document.querySelectorAll("tbody th a")].at(turned.current)?.focus();
+    turned.current = null;
+  }, [answer]);
+  const sort = (column) => change({ sort: column === FIRST ? null : column, desc: (column === sorted ? !isDescending : DESCENDING_FIRST.has(column)) ? 1 : null, first: null });
   const heading = ([column, text, kind]) => html`<th key=${text} scope="col" class=${kind} aria-sort=${column === sorted ? (isDescending ? "descending" : "ascending") : null}>
     ${column ? html`<button class="sort" onClick=${() => sort(column)}>${text}<span aria-hidden="true">${column === sorted ? (isDescending ? "↓" : "↑") : ""}</span></button>` : text}</th>`;
+  // Who comes back may have been further down.
+  const [most, setMost] = useState(comesBack() ? ROWS : SCREEN);
+  useEffect(() => { if (answer) setMost(ROWS); }, [answer]);
+  // The same rows are not made again with each key.
+  const rows = useMemo(() => answer?.rows.slice(0, most).map((row) => html`<${Row} key=${row.group} row=${row} now=${now} />`), [answer, most, now, isUtc()]);
   const last = answer ? Math.min(first + ROWS, answer.matching) : 0;
-  return html`<section class="groups">
+  return html`<section class="groups" aria-busy=${isCurrent ? null : "true"}>
     <div class="title"><h1>Groups</h1>${answer ? html`<p class="quiet" aria-live="polite">${answer.matching === answer.groups ? number(answer.groups) : `${number(answer.matching)} of ${number(answer.groups)}`}</p>` : ""}</div>
     <${Search} typed=${query.q ?? ""} label="Filter: words of ids, topics and clients, or state:empty  health:err  type:consumer  topic:orders  -word"
       name="Filter groups" opens=${["Enter", "ArrowDown"]}>${(text, set) => html`<${States} text=${text} set=${set} states=${answer?.states ?? {}} />`}</${Search}>
     ${error ? html`<p class="banner" role="alert">${error.message}</p>` : ""}
     ${!answer ? (error ? "" : html`<div class="loading" aria-busy="true">${[...Array(8)].map((_, at) => html`<i key=${at}></i>`)}</div>`)
       : !answer.rows.length ? html`<${Nothing} answer=${answer} typed=${query.q} status=${status} />`
-      : html`<table class="list"><thead><tr>${COLUMNS.map(heading)}</tr></thead><tbody>${answer.rows.map((row) => html`<${Row} key=${row.group} row=${row} now=${now} />`)}</tbody></table>`}
+      : html`<table class="list lines"><thead><tr>${COLUMNS.map(heading)}</tr></thead><tbody>${rows}</tbody></table>`}
     ${answer && answer.matching > ROWS ? html`<nav class="pager" aria-label="Rows">
-      <button disabled=${!first} onClick=${() => { change({ first: Math.max(0, first - ROWS) || null }, false); scrollTo(0, 0); }}>← Previous</button>
+      <button disabled=${!first} onClick=${() => turn(Math.max(0, first - ROWS))}>← Previous</button>
       <span>${number(first + 1)}–${number(last)} of ${number(answer.matching)}</span>
-      <button disabled=${last >= answer.matching} onClick=${() => { change({ first: first + ROWS }, false); scrollTo(0, 0); }}>Next →</button></nav>` : ""}
+      <button disabled=${last >= answer.matching} onClick=${() => turn(first + ROWS)}>Next →</button></nav>` : ""}
   </section>`;
 }

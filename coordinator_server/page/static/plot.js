@@ -5,6 +5,15 @@ import { number } from "./format.js";
 import { themed } from "./palette.js";
 import { gutter, RIGHT } from "./timeline.js";
 
+/** The library, which is no module: it comes beside the first picture. */
+const library = new Promise((done, failed) => {
+  const script = document.createElement("script");
+  script.src = new URL("./vendor/uplot-1.6.32.js", import.meta.url).href;
+  script.onload = () => done(uPlot);
+  script.onerror = () => failed(new Error("plots cannot be drawn: their library was not loaded"));
+  document.head.append(script);
+});
+
 function options({ width, height, series, format }, zoom) {
   return {
     width, height, padding: [8, RIGHT, 7, 0], legend: { show: false },
@@ -34,20 +43,23 @@ export function Plot({ label, hint, data, from, to, width, height, series, forma
   const plot = useRef(null);
   const zoom = useRef(onZoom);
   zoom.current = onZoom;
+  const fill = useRef(null);
+  fill.current = () => {
+    plot.current?.setData(data, false);
+    plot.current?.setScale("x", { min: from / 1000, max: to / 1000 });
+  };
   useEffect(() => {
+    let isShown = true;
     const make = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(options({ width, height, series, format }, zoom), data, place.current);
-      plot.current.setScale("x", { min: from / 1000, max: to / 1000 });
+      plot.current = new uPlot(options({ width, height, series, format }, zoom), null, place.current);
+      fill.current();
     };
-    make();
-    addEventListener("themechange", make);
-    return () => { removeEventListener("themechange", make); plot.current.destroy(); plot.current = null; };
+    const remake = () => { if (plot.current) make(); };
+    library.then(() => { if (isShown) make(); });
+    addEventListener("themechange", remake);
+    return () => { isShown = false; removeEventListener("themechange", remake); plot.current?.destroy(); plot.current = null; };
   }, [width]);
-  useLayoutEffect(() => {
-    if (!plot.current) return;
-    plot.current.setData(data, false);
-    plot.current.setScale("x", { min: from / 1000, max: to / 1000 });
-  }, [data, from, to, width]);
+  useLayoutEffect(() => fill.current(), [data, from, to, width]);
   return html`<div class="plot"><span class="side">${label}${hint ? html`<span class="quiet" title=${hint}> ≈</span>` : ""}</span><div ref=${place}></div></div>`;
 }

@@ -3,23 +3,14 @@
 import { html, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
 import { address, change, follow } from "./address.js";
 import { plain } from "./format.js";
+import { useKeys } from "./keys.js";
 
 /** `opens` are keys that lead to the first row. Children may be a function of what is typed and of what sets it. */
 export function Search({ typed, label, name = label, opens = ["ArrowDown"], children }) {
   const field = useRef(null);
   const [text, setText] = useState(typed);
   useEffect(() => { if (document.activeElement !== field.current) setText(typed); }, [typed]);
-  useEffect(() => {
-    const press = (event) => {
-      if (event.key === "/" && !event.target.closest("input, dialog") && !event.ctrlKey && !event.metaKey) {
-        event.preventDefault();
-        field.current.focus();
-        field.current.select();
-      }
-    };
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
+  useKeys({ "/": () => { field.current.focus(); field.current.select(); } });
   const set = (value) => { setText(value); change({ q: value, first: null }); };
   return html`<div class="filter"><div class="search">
       <svg viewBox="0 0 16 16" aria-hidden="true"><circle cx="7" cy="7" r="4.5" /><path d="m10.5 10.5 4 4" /></svg>

@@ -64,20 +64,6 @@ export function stretch({ from, to, setWindow, at }, picture, least) {
   return { first, last, moveTo, zoom, pan, everything, isAll: from === null && to === null, keys };
 }
 
-/** Do what `actions` have for a key, unless somebody types; null does nothing. */
-export function useKeys(actions) {
-  const latest = useRef(null);
-  latest.current = (event) => {
-    if (event.metaKey || event.ctrlKey || event.altKey || event.target.closest("input:not([type=range]), dialog, select") || !actions) return;
-    if (actions[event.key]) { event.preventDefault(); actions[event.key](event); }
-  };
-  useEffect(() => {
-    const press = (event) => latest.current(event);
-    addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
-  }, []);
-}
-
 /** Buttons for the last hour and the like, up to `known`, which is null before there is a picture; and for all of it. */
 export function Presets({ shown, known }) {
   const { first, last, moveTo, everything, isAll } = shown;

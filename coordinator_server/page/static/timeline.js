@@ -1,7 +1,7 @@
 // The picture of a group over time: events, a lane for each partition, and the sessions of members, on one canvas.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
-import { duration, isUtc, moment, plain, tick } from "./format.js";
+import { duration, isUtc, moment, number, plain, tick } from "./format.js";
 import { ownerFill, ownerStyle, themed } from "./palette.js";
 import { scale, ticks } from "./scale.js";
 
@@ -146,7 +146,7 @@ function drawStrip(pen, row, at, picture, colours) {
     pen.fillStyle = colours.quiet;
     pen.textAlign = "left";
     pen.font = "11px system-ui, sans-serif";
-    pen.fillText(`${marks.left_out.toLocaleString("en-US")} events: zoom in to see them`, at.left + 8, y);
+    pen.fillText(`${number(marks.left_out)} events: zoom in to see them`, at.left + 8, y);
     return;
   }
   for (const each of marks.found) {
@@ -233,10 +233,8 @@ export function Timeline({ picture, from, to, at, versus, width, onMoment, onZoo
   useLayoutEffect(() => { draw(canvas.current, width, picture, rows, height, from, to, lit); }, [picture, rows, height, from, to, width, lit, theme, isUtc()]);
   useEffect(() => {
     const again = () => setTheme((count) => count + 1);
-    const system = matchMedia("(prefers-color-scheme: dark)");
     addEventListener("themechange", again);
-    system.addEventListener("change", again);
-    return () => { removeEventListener("themechange", again); system.removeEventListener("change", again); };
+    return () => removeEventListener("themechange", again);
   }, []);
   useEffect(() => {
     const wheel = (event) => {

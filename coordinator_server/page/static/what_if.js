@@ -2,11 +2,12 @@
 
 import { html, useEffect, useRef } from "./vendor/htm-preact-3.1.1.js";
 import { address, change, follow } from "./address.js";
-import { useAnswer } from "./api.js";
+import { columnsToAsk, useAnswer } from "./api.js";
 import { counted, duration, moment, number, plain } from "./format.js";
+import { useKeys } from "./keys.js";
 import { Rows } from "./rows.js";
-import { asNumber, LanePager, Presets, stretch, useKeys, useTimes, useWidth } from "./stretch.js";
-import { gutter, LaneTable, RIGHT, Timeline } from "./timeline.js";
+import { asNumber, LanePager, Presets, stretch, useTimes, useWidth } from "./stretch.js";
+import { LaneTable, Timeline } from "./timeline.js";
 
 const LANES = 24;
 const LEAST_MS = 1000;
@@ -127,7 +128,7 @@ function Changes({ answer, rule }) {
       <td class="number wide">${number(each.members)}</td><td>${few(each.recorded)}</td>${rule ? html`<td>${few(each.what_if)}</td>` : ""}<td class="quiet"><bdi>${plain(each.cause || "–")}</bdi></td></tr>`} /></table></section>`;
 }
 
-export function WhatIf({ query, status }) {
+export default function WhatIf({ query, status }) {
   const { id } = query;
   const frame = useRef(null);
   const width = useWidth(frame);
@@ -137,11 +138,10 @@ export function WhatIf({ query, status }) {
   const rule = words(rules);
   const lane = asNumber(query.lane) ?? 0;
   const showsTable = query.table === "1";
-  const columns = Math.max(50, width - gutter(width) - RIGHT);
   // It is played again when the group has rebalanced, and not with each commit.
   const summary = useAnswer("group", { id }, status?.version);
   const version = summary.answer ? `${summary.answer.epoch} ${summary.answer.rebalanced_ms} ${summary.answer.state}` : null;
-  const given = useAnswer("what-if", width && version ? { id, from: query.from, to: query.to, columns, lane: lane || null, lanes: LANES, ...rules } : null, version);
+  const given = useAnswer("what-if", version ? { id, from: query.from, to: query.to, columns: columnsToAsk(), lane: lane || null, lanes: LANES, ...rules } : null, version);
   const latest = useRef(null);
   if (given.answer?.recorded) latest.current = given.answer;
   const answer = latest.current;

@@ -24,6 +24,7 @@ from coordinator_server.page.answers import ANSWERS, Answers, BadRequest
 from coordinator_server.page.app import VIEWS, page_app
 from coordinator_server.page.board import Board
 from coordinator_server.page.door import Viewer
+from coordinator_server.page.files import STATIC
 from coordinator_server.page.rights import Rights
 from coordinator_server.page.summary import Words
 from coordinator_server.page.updater import Updater
@@ -31,7 +32,6 @@ from tests.support.asgi import request
 from tests.support.page_log import Story, write_stories
 
 HOSTILE = "<script>alert(1)</script>\u202e\x00'\"&"
-STATIC = Path(served.__file__).parent / "static"
 
 
 class Site:
@@ -108,23 +108,60 @@ async def test_a_file_that_is_known_is_not_sent_again(site: Site) -> None:
     assert (again.status, again.body) == (304, b"")
 
 
-async def test_a_view_loads_all_of_its_files_at_once_and_only_once(site: Site) -> None:
+@pytest.mark.parametrize(("path", "module"), VIEWS.items())
+async def test_a_view_loads_all_of_its_files_at_once_and_only_once(site: Site, path: str, module: str) -> None:
     """A module that another one imports is no further round trip, and a browser that has the files of a version keeps them."""
-    view = (await request(site.app, "/")).body.decode()
+    view = (await request(site.app, path)).body.decode()
     [stored] = set(re.findall(r'"(/static/[0-9a-f]{16}/)', view))
-    imported = {(STATIC / name) for path in STATIC.glob("*.js") for name in re.findall(r'from "\./([^"]+)"', path.read_text())}
+    preloaded = {STATIC / each for each in re.findall(rf'modulepreload" href="{stored}([^"]+)"', view)}
 
-    assert set(re.findall(r'modulepreload" href="([^"]+)"', view)) == {f"{stored}{each.relative_to(STATIC)}" for each in imported}
+    assert {STATIC / "app.js", STATIC / module} <= preloaded
+    assert {imported for each in preloaded for imported in imports(each)} < preloaded
     assert re.findall(r'(?:src|href)="(/static/(?![0-9a-f]{16}/)[^"]*)', view) == []
-    found = await request(site.app, f"{stored}app.js")
+    found = await request(site.app, f"{stored}{module}")
     assert (found.status, found.headers["cache-control"]) == (200, "max-age=31536000, immutable")
-    assert b"/static/" in found.body, "what is not imported has no version"
 
 
-async def test_scripts_import_only_files_that_are_there(site: Site) -> None:
+@pytest.mark.parametrize(
+    ("cookie", "attributes"),
+    [
+        ("", ""),
+        ("page-theme=dark", ' data-theme="dark"'),
+        ("other=1; page-zone=utc; page-theme=light", ' data-theme="light" data-zone="utc"'),
+        ('page-theme="><script>', ""),
+        ("page-theme=pink; page-zone=local", ' data-zone="local"'),
+    ],
+)
+async def test_a_document_has_what_its_viewer_has_chosen(site: Site, cookie: str, attributes: str) -> None:
+    """From the start, so that nothing is drawn twice; and nothing else."""
+    found = await request(site.app, "/", cookie=cookie)
+
+    assert f'<html{attributes} lang="en">'.encode() in found.body
+    assert (await request(site.app, "/", if_none_match=found.headers["etag"], cookie=cookie)).status == 304
+
+
+def imports(module: Path) -> list[Path]:
+    return [(module.parent / name).resolve() for name in re.findall(r'from "([^"]+)"', module.read_text())]
+
+
+def test_scripts_import_only_files_that_are_there() -> None:
     for path in STATIC.glob("*.js"):
-        for name in re.findall(r'from "([^"]+)"', path.read_text()):
-            assert (path.parent / name).resolve().is_file(), f"{path.name}: {name}"
+        for found in imports(path):
+            assert found.is_file(), f"{path.name}: {found.name}"
+
+
+def test_the_views_of_the_browser_are_those_of_the_server() -> None:
+    """Each with the same module."""
+    listed = re.findall(r'^  "(/[^"]*)": \(\) => import\("\./([^"]+)"\)', (STATIC / "app.js").read_text(), re.MULTILINE)
+
+    assert dict(listed) == VIEWS
+
+
+async def test_an_answer_says_of_which_version_it_is(site: Site) -> None:
+    """A browser that hears of that version afterwards has it already."""
+    found = await request(site.app, "/api/groups")
+
+    assert found.headers["page-version"] == str(site.board.status.version) != "0"
 
 
 @pytest.mark.parametrize("path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/api/none", "/x"])
