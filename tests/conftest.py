@@ -75,7 +75,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run the contract of tests/interop with these clients: all, or java,franz-go,…",
     )
     group.addoption(
-        "--nodes", type=int, default=0, metavar="N", help="run it against so many nodes over a PostgreSQL, one of which is killed"
+        "--nodes",
+        type=int,
+        default=0,
+        metavar="N",
+        help="run it against so many nodes over a PostgreSQL, one of which is killed; with tests/differential none is",
     )
     group.addoption(
         "--seed", type=int, default=None, metavar="N", help="seed of tests that draw at random; printed when they fail"

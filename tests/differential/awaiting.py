@@ -28,13 +28,22 @@ _LONGEST_PAUSE_S: Final = 0.02
 class Server:
     """What scripts need to know of a server; ``has_delay`` if the first rebalance of a group waits for more members.
 
-    ``is_first`` is whether it has not been started again.
+    ``is_first`` is whether it has not been started again; ``is_late`` if what it does by itself is seen a moment after what it was
+    asked: nodes over a database.
     """
 
     def __init__(
-        self, name: str, address: tuple[str, int], topic_ids: dict[str, bytes], *, has_delay: bool = False, is_first: bool = True
+        self,
+        name: str,
+        address: tuple[str, int],
+        topic_ids: dict[str, bytes],
+        *,
+        has_delay: bool = False,
+        is_first: bool = True,
+        is_late: bool = False,
     ) -> None:
         self.name = name
+        self.is_late = is_late
         self.is_first = is_first
         self.address = address
         self.topic_ids = topic_ids

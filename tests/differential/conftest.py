@@ -142,8 +142,8 @@ def _has_transcript(request: pytest.FixtureRequest, archive: Archive) -> None:
 
 
 @pytest.fixture(scope="module")
-def _pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    with Pair(tmp_path_factory.mktemp("differential")) as pair:
+def _pair(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Pair]:
+    with Pair(tmp_path_factory.mktemp("differential"), request.config.getoption("--nodes")) as pair:
         yield pair
 
 

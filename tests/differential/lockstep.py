@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, NamedTuple
 
@@ -26,6 +26,8 @@ from tests.scenarios.player import Words, words_of
 
 # How long an answer that the other server has given may still be on its way before it counts as parked.
 GRACE_S: Final = 10.0
+# Between two looks at what comes a moment later.
+_PAUSE_S: Final = 0.01
 LEADER_CHOSEN: Final = "leader"
 # Kafka has checked a TxnOffsetCommit together with one of another script:
 # version 4 and those before it have not the same error for the same.
@@ -133,7 +135,10 @@ class Lockstep:
 
     def compare_logs(self) -> None:
         """The log says the same of each group, too. For scripts that were played to their end."""
-        ours, kafka = self.ours.named_log(), self.kafka.named_log()
+        kafka = self.kafka.named_log()
+        if self.ours.server.is_late:
+            self._await_the_same(lambda: None, self.ours.named_log, kafka)
+        ours = self.ours.named_log()
         self._log = {group: [*records] for group, records in kafka.items()}
         for group in sorted({*ours, *kafka}):
             here, there = ours.get(group, []), kafka.get(group, [])
@@ -199,6 +204,8 @@ class Lockstep:
         new = (both[0] & both[1]) - self._compared
         self._compared |= new
         answers = [side.named_answers(new) for side in self._sides]
+        if self.ours.server.is_late:
+            self._await_the_same(lambda: self.ours.settle(line, groups), self.ours.named_states, self.kafka.named_states())
         states = [side.named_states() for side in self._sides]
         self._note(Told(line, self.ours.request_digest, answers[1], states[1]))
         unlike = [*_unlike("", answers[0], answers[1]), *_unlike("state", states[0], states[1])]
@@ -235,6 +242,13 @@ class Lockstep:
             except TimeoutError:
                 answered = kafka if ours.answer is None else ours
                 raise self._difference(f"{late.name} leaves {ours} parked; the other answers {answered.answer}") from None
+
+    def _await_the_same(self, look: Callable[[], None], ours: Callable[[], Any], kafka: Any) -> None:
+        """Look at ours again until it says what the other says, or does not in time: that is compared then."""
+        deadline = time.monotonic() + GRACE_S
+        while ours() != kafka and time.monotonic() < deadline:
+            time.sleep(_PAUSE_S)
+            look()
 
     def _explain(self, line: str, unlike: list[Unlike], answers: list[dict[int, Any]]) -> None:
         """Raise Ended when the difference is listed, or is a choice that Kafka leaves to a hash map; else Difference.

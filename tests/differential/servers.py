@@ -23,6 +23,7 @@ from protocol.messages.read_share_group_state_summary import (
 )
 from tests.differential.awaiting import Server
 from tests.differential.records import OFFSETS_PARTITIONS, SHARES_PARTITIONS, TRANSACTIONS_PARTITIONS
+from tests.differential.several_nodes import SeveralNodes
 from tests.differential.wire import Connection
 from tests.support.eventually import eventually
 from tests.support.kafka_broker import KafkaBroker
@@ -158,12 +159,12 @@ class Life:
 
 
 class Pair:
-    """Both servers over their lives. A context manager: leaving it ends them."""
+    """Both servers over their lives; ours may be several ``nodes``. A context manager: leaving it ends them."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, nodes: int = 0) -> None:
         (directory / "ours").mkdir()
         self._broker = KafkaBroker(directory / "kafka")
-        self._ours = OurServer(directory / "ours")
+        self._ours = SeveralNodes(directory / "ours", nodes) if nodes else OurServer(directory / "ours")
         self._has_begun = False
 
     def __enter__(self) -> Self:
@@ -185,14 +186,19 @@ class Pair:
         self._ours.start()
         has_delay = limits["group.initial.rebalance.delay.ms"] != 0
         prepare = partial(prepared, has_delay=has_delay, is_first=is_first)
-        return Life(prepare("ours", self._ours.address), partial(self._start_kafka, limits, prepare))
+        return Life(
+            prepare("ours", self._ours.address, is_late=isinstance(self._ours, SeveralNodes)),
+            partial(self._start_kafka, limits, prepare),
+        )
 
-    def _start_kafka(self, limits: Mapping[str, object], prepare: Callable[[str, tuple[str, int]], Server]) -> Server:
+    def _start_kafka(self, limits: Mapping[str, object], prepare: Callable[..., Server]) -> Server:
         self._broker.start({**SINGLE_THREADED, **UNTRIMMED, **limits, **PARTITIONS}, START_WITHIN_S)
         return prepare("Kafka", self._broker.address)
 
 
-def prepared(name: str, address: tuple[str, int], *, has_delay: bool = False, is_first: bool = True) -> Server:
+def prepared(
+    name: str, address: tuple[str, int], *, has_delay: bool = False, is_first: bool = True, is_late: bool = False
+) -> Server:
     """The server once it coordinates groups, with the topics made."""
     connection = Connection(address, "prepare")
     request = CreateTopicsRequest([CreatableTopic(topic, count, 1) for topic, count in TOPICS.items()], 30_000)
@@ -233,4 +239,4 @@ def prepared(name: str, address: tuple[str, int], *, has_delay: bool = False, is
     eventually(coordinates, within_s=60)
     eventually(coordinates_shares, within_s=60)
     connection.close()
-    return Server(name, address, topic_ids, has_delay=has_delay, is_first=is_first)
+    return Server(name, address, topic_ids, has_delay=has_delay, is_first=is_first, is_late=is_late)

@@ -173,7 +173,9 @@ class Side(Awaiting):
         self._pass_by(waiting, 2 if self.parked else 1)
         described = self._describe(touched)
         deadline = time.monotonic() + PATIENCE_S
-        while not self.server.has_delay and any(self._ends_by_itself(group, before) for group in described.values()):
+        # One that is late is looked at until it says what the other says (lockstep.py).
+        is_told = self.server.has_delay or self.server.is_late
+        while not is_told and any(self._ends_by_itself(group, before) for group in described.values()):
             if time.monotonic() > deadline:
                 raise TimeoutError("a rebalance that needs nobody does not end")
             described = self._describe(touched)
