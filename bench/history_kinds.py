@@ -1,6 +1,6 @@
 """How the history of transactions and of share partitions grows: processor time and memory of `history --engine python`.
 
-    python -m bench.history_kinds [--count 20000] [--times 1,2,4] [--segment 20000]
+    python -m bench.history_kinds [--count 20000] [--times 1,2,4] [--segment 1000]
 
 A log of COUNT transactions, three records of an id each, which moved an offset of one of many groups; and one of as many updates
 of share partitions, a snapshot after each five hundred. The command is a process of its own; its largest resident size includes
@@ -102,7 +102,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--count", type=int, default=20_000, metavar="N")
     parser.add_argument("--times", type=lambda text: [int(each) for each in text.split(",")], default=[1, 2, 4], metavar="N,N")
-    parser.add_argument("--segment", type=int, default=20_000, metavar="N", help="transactions or updates in a segment")
+    parser.add_argument("--segment", type=int, default=1_000, metavar="N", help="transactions or updates in a segment")
     return parser.parse_args()
 
 
