@@ -63,7 +63,7 @@ def _hash_long(text: str) -> int:
 
 
 text_hash = lru_cache(_HASHES)(java_string_hash)
-"""The same, of texts that come again: ids of members, names of topics."""
+"""The same, of texts that come again: ids of clients, names of topics."""
 
 
 def text_order(text: str) -> bytes:
