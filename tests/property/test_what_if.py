@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -83,9 +84,10 @@ class Committers:
         self.put_out = 0
 
     def live(self, script: list[tuple[int, int]]) -> None:
-        """Play steps, which are a time that passes and who commits then. Who has been put out joins again."""
-        for after_ms, number in script:
-            self.group.lives.log.advance(after_ms)
+        """Play steps, which are a time and who commits then. Who has been put out joins again, which takes time, too."""
+        begun_ms = self.group.lives.now_ms
+        for at_ms, number in script:
+            self.group.lives.log.advance(max(0, begun_ms + at_ms - self.group.lives.now_ms))
             member = self.group.members[number]
             if member.commit():
                 self.heard.add(member.member_id, self.group.lives.now_ms)
@@ -104,7 +106,10 @@ def test_sessions_that_are_known_to_last_do_and_no_more_end_than_are_said_to() -
     for seed in range(LIVES // len(RULES)):
         rng = random.Random(seed)
         longest_ms = rng.choice([1_500, 2_500, 4_000])
-        script = [(rng.randint(1, longest_ms), number % 3) for number in range(30)]
+        pauses_ms = [rng.randint(1, longest_ms) for _ in range(30)]
+        script = [(at_ms, number % 3) for number, at_ms in enumerate(accumulate(pauses_ms))]
+        # What comes after the last commit of a member is not in the log.
+        script += [(script[-1][0], number) for number in range(3)]
         long, short = Committers(seed, 60_000), Committers(seed, ASKED_MS)
         for each in (long, short):
             each.live(script)
