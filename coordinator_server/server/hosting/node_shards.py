@@ -295,7 +295,8 @@ class NodeShards:
         """Say to clients that a node is about to answer for shards. If it is this one, they may be here before the shards are."""
         self._nodes.expect(to, shards)
         if to == self._nodes.id:
-            self._arrivals.expect(shard for shard, _ in shards)
+            # A message may be later than the rows: the shard is here then, and may soon be gone again.
+            self._arrivals.expect(shard for shard, _ in shards if shard not in self.membership.owned)
 
     def given(self, to: int, shards: Sequence[Ownership], /) -> None:
         """Take what was given to this node, at the next epoch, and look at the rows: they say who has it."""

@@ -21,19 +21,23 @@ class Site:
         self.accepts = True
         self.read: list[tuple[Sequence[ShardId], Callable[[], None]]] = []
         self.answers: list[bool] = []
+        self.owned: dict[ShardId, int] = {}
+        self.expected: list[ShardId] = []
         sharing: Any = SimpleNamespace(shared=SimpleNamespace(prepare=lambda *asked: self.read.append(asked)))
+        nodes: Any = SimpleNamespace(id=1, expect=lambda _to, _shards: None)
+        arrivals: Any = SimpleNamespace(expect=self.expected.extend)
         unused: Any = None
         self.shards = NodeShards(
             sharing=sharing,
             store=unused,
             hosted=unused,
-            nodes=unused,
+            nodes=nodes,
             who=unused,
             roles=unused,
             presence=unused,
             handovers=unused,
             lease=unused,
-            arrivals=unused,
+            arrivals=arrivals,
             after_submit=unused,
         )
         membership: Any = self
@@ -72,3 +76,16 @@ def test_a_node_that_leaves_before_it_serves_takes_nothing(site: Site) -> None:
     site.offer()
 
     assert (site.answers, len(site.read)) == ([False, False], 1)
+
+
+def test_clients_are_expected_where_a_shard_goes_and_is_not_yet(site: Site) -> None:
+    """A message that is later than the rows would let them wait for a shard that has come, and may have gone again."""
+    site.shards.moving(2, SHARDS)
+    assert site.expected == []
+    site.shards.moving(1, SHARDS)
+    assert site.expected == [ShardId("t", 0)]
+
+    site.owned[ShardId("t", 0)] = 5
+    site.shards.moving(1, SHARDS)
+
+    assert site.expected == [ShardId("t", 0)]
