@@ -22,6 +22,7 @@ import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Final, NamedTuple
@@ -34,11 +35,12 @@ from protocol.messages.offset_commit import (
     OffsetCommitResponse,
 )
 from tests.support.client import Client
+from tests.support.eventually import eventually
 from tests.support.kafka_broker import KafkaBroker
 from tests.support.ports import free_port
 from tests.support.processes import cpu_s, descendants, kilobytes, status
 from tests.support.server import ROOT
-from tests.support.simple_requests import coordinator, make_topic
+from tests.support.simple_requests import commit_alone, coordinator, make_topic
 
 TOPIC: Final = "orders"
 COMMIT_VERSION: Final = 8
@@ -113,6 +115,9 @@ def _fill(broker: KafkaBroker, groups: int, partitions: int) -> float:
     with broker.client() as client:
         make_topic(client, TOPIC, partitions)
         coordinator(client, "group-0")
+        # Each partition of the groups has its coordinator some time after the first one.
+        for group in range(min(groups, 1000)):
+            eventually(partial(_is_taken, client, group), READY_S)
         began_s = time.monotonic()
         for group in range(groups):
             client.send(_commit(group, dict.fromkeys(range(partitions), 0)), COMMIT_VERSION)
@@ -121,6 +126,11 @@ def _fill(broker: KafkaBroker, groups: int, partitions: int) -> float:
         for _ in range(min(groups, WINDOW)):
             _check(client)
         return time.monotonic() - began_s
+
+
+def _is_taken(client: Client, group: int) -> bool:
+    """Return whether a group has a coordinator that takes commits."""
+    return set(commit_alone(client, f"group-{group}", TOPIC, {0: 0}).values()) == {ErrorCode.NONE}
 
 
 def _commit(group: int, offsets: Mapping[int, int]) -> OffsetCommitRequest:
