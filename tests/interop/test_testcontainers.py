@@ -47,7 +47,7 @@ def test_the_containers_program_waits_for_its_address(tmp_path: Path) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == f"waiting for its address in {address}\n"
         address.write_text("outside.example:4711")
-        assert json.loads(process.stdout.readline())["listeners"] == {"PLAINTEXT": f"127.0.0.1:{port}"}
+        assert json.loads(process.stdout.readline())["listeners"] == {"PLAINTEXT": "outside.example:4711"}
         with Client(("127.0.0.1", port)) as client:
             [broker] = client.call(MetadataRequest(topics=[]), 12).brokers  # type: ignore[attr-defined]
         assert (broker.host, broker.port) == ("outside.example", 4711)
