@@ -214,11 +214,13 @@ class Removed(NamedTuple):
 class RetentionRule(NamedTuple):
     """How often retention looks, and what it calls. ``worker`` and ``now_ms`` are its thread and its clock.
 
-    ``on_removed`` is called in that thread for every shard that lost something or is damaged.
+    ``on_removed`` is called in that thread for every shard that lost something or is damaged, and ``on_failed`` when something
+    could not be removed: it is tried again at the next check.
     """
 
     check_ms: int
     on_removed: Callable[[Removed], None]
+    on_failed: Callable[[Exception], None]
     now_ms: Callable[[], int]
     worker: Worker | None = None
 

@@ -86,7 +86,8 @@ class Script:
 
     def _remove_history(self) -> None:
         jobs: list[Job] = []
-        retention = self._store.retention(History(0), RetentionRule(1, lambda _removed: None, lambda: 1 << 62, _Collect(jobs)))
+        rule = RetentionRule(1, lambda _removed: None, lambda _error: None, lambda: 1 << 62, _Collect(jobs))
+        retention = self._store.retention(History(0), rule)
         retention.start()
         jobs[0]()
 

@@ -172,7 +172,9 @@ class Retain:
     def do(self, disk: SimulatedDisk) -> None:
         log = OpenLog(disk, journal_bytes=4096)
         worker = ManualWorker()
-        job = log.store.retention(History(0), RetentionRule(1, lambda _removed: None, lambda: 1 << 50, worker))
+        job = log.store.retention(
+            History(0), RetentionRule(1, lambda _removed: None, lambda _error: None, lambda: 1 << 50, worker)
+        )
         job.start()
         worker.pass_time()
         worker.step()

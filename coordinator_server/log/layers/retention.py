@@ -103,6 +103,7 @@ class Retention:
         self._store = store
         self._history = history
         self._on_removed = rule.on_removed
+        self._on_failed = rule.on_failed
         self._check_s = rule.check_ms / 1000
         self._storage = storage
         self._now_ms = rule.now_ms
@@ -130,8 +131,9 @@ class Retention:
             except OutcomeUnknown as error:
                 self._store.fail(error)
                 return
-            except OSError:
-                continue  # What cannot be removed now can be removed later.
+            except OSError as error:
+                self._on_failed(error)
+                continue
             if removed.layers or removed.segments or removed.damage:
                 self._on_removed(removed)
         self._worker.run(self._check, delay=self._check_s)

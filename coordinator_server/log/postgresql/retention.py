@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 
-from coordinator_server.log.errors import LogError
+from coordinator_server.log.errors import Fenced, LockedLog, LogError
 from coordinator_server.log.postgresql.job_log import job_log
 from coordinator_server.log.postgresql.removal import Removal
 from coordinator_server.log.store import History, RetentionRule
@@ -40,9 +39,13 @@ class StoreRetention:
 
     def _check(self) -> None:
         if self._is_ours():
-            # What cannot be removed now can be removed later, perhaps by another node.
-            with suppress(LogError):
+            try:
                 self._remove()
+            except (Fenced, LockedLog):
+                # Another node or a job looks after the log now.
+                pass
+            except LogError as error:
+                self._rule.on_failed(error)
         self._later()
 
     def _remove(self) -> None:

@@ -15,7 +15,8 @@ log = structlog.get_logger(__name__)
 
 def open_retention(store: LogStore, config: Config, clock: Clock, worker: Worker | None) -> Retention:
     """Return what removes old history. History ages while the server runs: a wall clock that jumps removes none."""
-    rule = RetentionRule(config.log.log_retention_check_interval_ms, log_removed, SteadyClock(clock).now_ms, worker)
+    check_ms = config.log.log_retention_check_interval_ms
+    rule = RetentionRule(check_ms, log_removed, log_failed, SteadyClock(clock).now_ms, worker)
     return store.retention(kept_history(config.live), rule)
 
 
@@ -32,3 +33,8 @@ def log_removed(removed: Removed) -> None:
         log.info("replaced-layers-removed", shard=str(removed.shard), layers=removed.layers)
     if removed.damage is not None:
         log.warning("history-kept", shard=str(removed.shard), damage=str(removed.damage))
+
+
+def log_failed(error: Exception) -> None:
+    """Log why old history is still there. It is tried again at the next check."""
+    log.warning("history-not-removed", error=str(error))

@@ -140,6 +140,7 @@ class Shard:
             self.store.submit([Append(shard(0), 0, offset, batch(offset, b"%d" % offset, at_ms=offset))], lambda _error: None)
             self.store.logs()[0].seal()
         self.told: list[Removed] = []
+        self.failed: list[Exception] = []
 
     def open(self) -> None:
         self.store = LocalLogStore.open(
@@ -162,7 +163,7 @@ class Shard:
         self, history: History = KEEP_NOTHING, storage: Storage | None = None, now_ms: Callable[[], int] = lambda: 1000
     ) -> list[Removed]:
         """One round of retention, at the time 1000."""
-        rule = RetentionRule(300_000, self.told.append, now_ms, self.worker)
+        rule = RetentionRule(300_000, self.told.append, self.failed.append, now_ms, self.worker)
         job = Retention(self.store, history, rule, storage or LOCAL)
         if not self.worker.later:
             job.start()
@@ -204,7 +205,7 @@ def test_a_retention_that_breaks_is_the_end_of_the_log(aged: Shard) -> None:
         has_begun.set()
         return 1 // 0
 
-    job = Retention(aged.store, KEEP_NOTHING, RetentionRule(1, aged.told.append, broken))
+    job = Retention(aged.store, KEEP_NOTHING, RetentionRule(1, aged.told.append, aged.failed.append, broken))
     aged.layer(4)
     job.start()
     assert has_begun.wait(20)
@@ -419,6 +420,7 @@ def test_a_segment_that_could_not_be_removed_goes_later(aged: Shard) -> None:
     """The log has it until then, for readers and for the next round."""
     aged.layer(4)
     assert aged.check(storage=Faulty(0, OSError(errno.EROFS, "read-only"))) == []
+    assert [str(each) for each in aged.failed] == ["[Errno 30] read-only"]
     assert aged.store.logs()[0].bases() == [0, 1, 2, 3, 4, 5, 6]
     aged.worker = ManualWorker()
 

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import Removed
-from coordinator_server.server.hosting.history import log_removed
+from coordinator_server.server.hosting.history import log_failed, log_removed
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,11 @@ def test_what_retention_has_removed_is_logged(layers: list[int], segments: list[
         log_removed(Removed(shard, layers, segments))
 
     assert lines == [{**line, "shard": "__consumer_offsets-3", "log_level": "info"}]
+
+
+def test_what_retention_could_not_remove_is_a_warning() -> None:
+    """Warnings are counted by event, and doctor names them."""
+    with capture_logs() as lines:
+        log_failed(OSError(30, "read-only"))
+
+    assert lines == [{"event": "history-not-removed", "log_level": "warning", "error": "[Errno 30] read-only"}]
