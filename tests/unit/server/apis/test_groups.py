@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import pytest
+
 from coordinator_server.server.apis import groups
 from protocol.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
 
@@ -22,6 +24,7 @@ class _Exchange:
         self.answers.append(("failed", error))
 
 
+@pytest.mark.interpreted
 def test_the_answer_with_many_members_is_encoded_beside_the_loop() -> None:
     exchange = _Exchange()
     reply = groups.JoinReply(cast(Any, exchange))
