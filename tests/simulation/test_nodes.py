@@ -263,7 +263,7 @@ def a_shard_is_released_before_it_is_quiet(patch: Patch) -> None:
 
 Mutant = Callable[[Patch], None]
 MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
-    (times_go_back, "goes back in time", 2),
+    (times_go_back, "goes back in time", 5),
     (nobody_looks_at_the_gate, "was acknowledged", 8),
     (a_newer_epoch_does_not_reload, "", 0),
     (changes_of_the_catalog_do_not_wait, "was acknowledged", 1),
