@@ -51,12 +51,18 @@ class Return(NamedTuple):
 
 
 class Altered(NamedTuple):
-    """Turns that are left, those that would not have been, and who would have survived what."""
+    """Turns that are left, those that would not have been, and who would have survived what.
+
+    ``shortened_ms`` is the longest session of all members, if a shorter one is asked for, and 0 if not. ``silences`` is then how
+    often a member was not heard of for so long; None if that is not known.
+    """
 
     turns: list[Turn]
     saved: list[Turn]
     returns: list[Return]
     certainty: Certainty
+    shortened_ms: int
+    silences: int | None
 
 
 def alter(
@@ -66,10 +72,10 @@ def alter(
 
     ``silences`` are those that are not shorter than the session that is asked for; None if they are not known.
     """
-    whole, certainty = [*anchor, *turns], Certainty.KNOWN
-    session_ms = membership.session_timeout_ms
-    if shortened_ms(whole, membership):
-        certainty = certainty_of(whole, silences, session_ms)
+    whole, session_ms = [*anchor, *turns], membership.session_timeout_ms
+    longest_ms = shortened_ms(whole, membership)
+    certainty = certainty_of(whole, silences, session_ms) if longest_ms else Certainty.KNOWN
+    silent = len(silences or ()) if longest_ms and certainty is not Certainty.UNKNOWN else None
     if certainty is Certainty.BOUND:
         whole = with_silences(whole, silences or (), session_ms)
     chosen = [each for each in returns_in(whole) if _is_survived(each, membership)]
@@ -79,7 +85,8 @@ def alter(
         left, joined = _together(left, membership.delay_ms, before[0].generation.members if before else {})
         saved = sorted([*saved, *joined], key=lambda turn: turn.generation.offset)
     of_delay = Certainty.BOUND if membership.delay_ms else Certainty.KNOWN
-    return Altered(left, saved, chosen, worst(certainty, of_delay, *(each.certainty for each in chosen)))
+    certainty = worst(certainty, of_delay, *(each.certainty for each in chosen))
+    return Altered(left, saved, chosen, certainty, longest_ms, silent)
 
 
 def shortened_ms(turns: Sequence[Turn], membership: Membership) -> int:

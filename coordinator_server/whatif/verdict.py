@@ -13,10 +13,9 @@ from msgspec import Struct
 from coordinator_server.machine.provenance import Reason
 from coordinator_server.whatif.figures import Certainty, Cost, total
 from coordinator_server.whatif.life import Generation, Held, Life, Missing, Silence
-from coordinator_server.whatif.membership import Altered, Membership, alter, shortened_ms
+from coordinator_server.whatif.membership import Altered, Membership, alter
 from coordinator_server.whatif.play import Played, play, recorded
 from coordinator_server.whatif.rules import RULES, recorded_situation
-from coordinator_server.whatif.silences import certainty_of
 from coordinator_server.whatif.turns import Turn, turns_of
 
 
@@ -78,11 +77,10 @@ class Period(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """A period as it was, and as it would have been by the rules of a question; the silences in it, if they are known."""
+    """A period as it was, and as it would have been by the rules of a question."""
 
-    question: Question
     period: Period
-    silences: list[Silence] | None
+    altered: Altered
     before: list[Played]
     after: list[Played]
 
@@ -150,7 +148,7 @@ def sides_of(life: Life, question: Question) -> Sides:
     period = period_of(life, question.since_ms, question.until_ms)
     silences = _silences_in(life, period, question)
     altered = alter(period.turns, question.membership, period.anchor, silences)
-    return Sides(question, period, silences, was(period), played(period, altered, question.assignor))
+    return Sides(period, altered, was(period), played(period, altered, question.assignor))
 
 
 def _silences_in(life: Life, period: Period, question: Question) -> list[Silence] | None:
@@ -165,11 +163,9 @@ def _silences_in(life: Life, period: Period, question: Question) -> list[Silence
 
 def judge(life: Life, sides: Sides) -> Verdict:
     """Return what a question about a group has come to."""
-    question, period, silences, before, after = sides
+    period, altered, before, after = sides
     by_offset = {each.turn.generation.offset: each.cost for each in after}
-    generations, whole = period.generations, [*period.anchor, *period.turns]
-    longest_ms, session_ms = shortened_ms(whole, question.membership), question.membership.session_timeout_ms
-    is_unknown = not longest_ms or certainty_of(whole, silences, session_ms) is Certainty.UNKNOWN
+    generations = period.generations
     return Verdict(
         group=life.group_id,
         assignors=assignors_of(generations),
@@ -181,8 +177,8 @@ def judge(life: Life, sides: Sides) -> Verdict:
         missing=tuple(missing_of(life, generations)),
         unreadable=life.unreadable,
         changes=tuple(_compared(each, by_offset.get(each.turn.generation.offset)) for each in before),
-        shortened_ms=longest_ms,
-        silences=None if is_unknown else len(silences or ()),
+        shortened_ms=altered.shortened_ms,
+        silences=altered.silences,
     )
 
 
