@@ -16,7 +16,7 @@ from coordinator_server.cli.answers import NOT_EXECUTED, Answer
 from coordinator_server.cli.blocking_members import BlockingMember, blocking_member_lines
 from coordinator_server.cli.engines import retries_of
 from coordinator_server.cli.group_owners import show_owners
-from coordinator_server.cli.group_shards import check_here, shards_of_groups
+from coordinator_server.cli.group_shards import shards_here
 from coordinator_server.cli.group_waiting import show_waiting
 from coordinator_server.cli.group_words import event_line, partitions_text
 from coordinator_server.cli.log_actions import print_answer, run_action
@@ -154,8 +154,7 @@ def _restored(options: argparse.Namespace, shard: str, wanted: Sequence[Offset])
 
 
 def _expiring(options: argparse.Namespace) -> int:
-    shards = shards_of_groups(options.data_dir, [options.group])
-    check_here(options.data_dir, shards)
+    shards = shards_here(options.data_dir, [options.group])
     answer = ask_server(options.data_dir, {"op": "expiring", "shards": shards, "group": options.group})
     if answer is None:
         raise PipelineError(f"no server runs on {options.data_dir}: start it first, because its members decide what expires")

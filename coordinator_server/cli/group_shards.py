@@ -15,6 +15,8 @@ from coordinator_server.runtime.partitioner import partition_for
 
 def shards_of_groups(data_dir: Path, group_ids: Sequence[str]) -> list[str]:
     """Return the shard of each group. Raises PipelineError."""
+    if not group_ids:
+        return []
     if is_log(data_dir):
         partitions = identity_of(data_dir).partition_count(GROUPS.topic)
     else:
@@ -22,14 +24,18 @@ def shards_of_groups(data_dir: Path, group_ids: Sequence[str]) -> list[str]:
     return [f"{GROUPS.topic}-{partition_for(each, partitions)}" for each in group_ids]
 
 
-def check_here(data_dir: Path, shards: Sequence[str]) -> None:
-    """Raise PipelineError if another node owns one of these shards: the server that runs on the directory knows nothing of it."""
-    if is_log(data_dir):
-        return
-    here, owners = _asked(data_dir, "shards"), _asked(data_dir, "owners")
+def shards_here(data_dir: Path, group_ids: Sequence[str]) -> list[str]:
+    """Return the shard of each group, all of which the server on the directory owns: of others it knows nothing.
+
+    Raises PipelineError, also if another node owns one.
+    """
+    shards = shards_of_groups(data_dir, group_ids)
+    here = shards if is_log(data_dir) else _asked(data_dir, "shards")
     for shard in shards:
         if shard not in here:
-            raise PipelineError(f"node {owners[shard]['node_id']} has {shard}: ask the server that runs on its --data-dir")
+            owner = _asked(data_dir, "owners")[shard]["node_id"]
+            raise PipelineError(f"node {owner} has {shard}: ask the server that runs on its --data-dir")
+    return shards
 
 
 def _asked(data_dir: Path, what: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from coordinator_server.cli.answers import Answer, Row, print_answer
-from coordinator_server.cli.group_shards import check_here, shards_of_groups
+from coordinator_server.cli.group_shards import shards_here
 from coordinator_server.cli.times import shown
 from coordinator_server.group.holdup import Holdup, waits_for
 from coordinator_server.pipeline.errors import PipelineError
@@ -40,9 +40,7 @@ def holdups(data_dir: Path, group_ids: Sequence[str] = ()) -> list[Holdup] | Non
 def _ask(data_dir: Path, group_ids: Sequence[str]) -> dict[str, Any] | None:
     request: dict[str, Any] = {"op": "holdups"}
     if group_ids:
-        shards = shards_of_groups(data_dir, group_ids)
-        check_here(data_dir, shards)
-        request |= {"groups": list(group_ids), "shards": sorted(set(shards))}
+        request |= {"groups": list(group_ids), "shards": sorted(set(shards_here(data_dir, group_ids)))}
     return ask_server(data_dir, request)
 
 
