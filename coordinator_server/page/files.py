@@ -36,16 +36,10 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 def file_routes() -> list[Route]:
     """Return the routes of the files that everybody gets, by their names and by those of this version."""
-    found = _files().items()
     return [
-        *(
-            Route(f"/static/{name}", _endpoint(path.read_bytes(), path.suffix, "no-cache"), methods=["GET"])
-            for name, path in found
-        ),
-        *(
-            Route(f"{_STORED}{name}", _endpoint(path.read_bytes(), path.suffix, _FOREVER), methods=["GET"])
-            for name, path in found
-        ),
+        Route(f"{where}{name}", _endpoint(path.read_bytes(), path.suffix, cache), methods=["GET"])
+        for where, cache in (("/static/", "no-cache"), (_STORED, _FOREVER))
+        for name, path in _files().items()
     ]
 
 
