@@ -1,6 +1,7 @@
 """What a server with very many groups does, how that grows with their number, and how long it keeps the server from everybody else.
 
-    python -m bench.scale [--groups 5000,10000,20000] [--offsets 20] [--members 1000,2000,4000] [--ours 'WORDS'] [--only digest]
+    python -m bench.scale [--groups 5000,10000,20000] [--offsets 20] [--members 1000,2000,4000] [--rest 10] [--only digest]
+                          [--ours 'WORDS']
     make bench ARGS=--scale
     python -m bench.scale --groups 1000000 --members 100000 --only list      # one size: no slopes
 
@@ -8,6 +9,8 @@ One loop. Groups with committed offsets, and members of consumer and of classic 
 something small every two milliseconds; its longest wait is that of any other client. For each thing that is done: the processor
 time of the loop, the longest wait, and the resident memory afterwards, at each size; and the exponents with which time and memory
 (without that of an empty server) grow. 1 is linear. Figures of each size are printed to stderr as they come.
+
+All groups commit twice, and then nobody commits for --rest seconds, in which passes that are 4 s apart let groups rest.
 
 The last three are what a program cannot ask for: all sessions end at once after a start, because no member sends a heartbeat; a
 pass over all offsets finds none that has expired, and one finds that all have.
@@ -24,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from bench.bystander import bystander
-from bench.slopes import cells, width
+from bench.slopes import cells, numbers, width
 from bench.targets import Daemon, this_server
 from protocol.fields import Message
 from protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
@@ -69,10 +72,11 @@ class Size(NamedTuple):
 class Scale:
     """A server, and what it is asked to do."""
 
-    def __init__(self, server: Daemon, size: Size, offsets: int) -> None:
+    def __init__(self, server: Daemon, size: Size, offsets: int, rest_s: int) -> None:
         self._server = server
         self._size = size
         self._offsets = offsets
+        self._rest_s = rest_s
 
     # What fills it
 
@@ -87,8 +91,8 @@ class Scale:
         return self.commit()
 
     def await_rest(self) -> str:
-        """Nobody commits until passes have visited every group."""
-        return self.await_check()
+        time.sleep(self._rest_s)
+        return "nobody commits"
 
     def join_consumer_groups(self) -> str:
         half = self._size.members // 2
@@ -296,7 +300,7 @@ def _measure_at(size: Size, options: argparse.Namespace) -> dict[str, Measured]:
             "group.consumer.session.timeout.ms": SESSION_MS,
         }
         server.start()
-        scale = Scale(server, size, options.offsets)
+        scale = Scale(server, size, options.offsets, options.rest)
         found = {EMPTY: Measured(0, 0, -1, _memory_mb(server), "")}
 
         def note(name: str, measured: Measured) -> None:
@@ -365,20 +369,17 @@ def _memory_mb(server: Daemon) -> float:
     return kilobytes(status(server.pid)["VmRSS"]) / 1024
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(each) for each in text.split(",")]
-
-
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="bench.scale", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--groups", type=_numbers, default=[5_000, 10_000, 20_000], metavar="N,N,N", help="with offsets, at each size"
+        "--groups", type=numbers, default=[5_000, 10_000, 20_000], metavar="N,N,N", help="with offsets, at each size"
     )
     parser.add_argument("--offsets", type=int, default=20, metavar="N", help="of each (%(default)s)")
+    parser.add_argument("--members", type=numbers, metavar="N,N,N", help="half of them of classic groups (a fifth of the groups)")
     parser.add_argument(
-        "--members", type=_numbers, metavar="N,N,N", help="half of them of classic groups (a fifth of the groups)"
+        "--rest", type=int, default=10, metavar="SECONDS", help="for groups to come to rest; a million take minutes (%(default)s)"
     )
     parser.add_argument("--ours", default="", metavar="WORDS", help="this server, started so")
     parser.add_argument("--only", action="append", metavar="WORD", help="of what it is asked for; may be repeated")

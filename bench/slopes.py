@@ -36,3 +36,7 @@ def cells(
 def width(sizes: Sequence[float]) -> int:
     """Return the number of characters of ``cells``."""
     return 9 * len(sizes) + 6
+
+
+def numbers(text: str) -> list[int]:
+    return [int(each) for each in text.split(",")]

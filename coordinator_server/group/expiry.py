@@ -142,7 +142,7 @@ class OffsetExpiry:
 
     def _step(self) -> CoordinatorResult[Any]:
         """Run the next step of the pass."""
-        now_ms = self._clock.now_ms()
+        now_ms, began_ms = self._clock.now_ms(), self._context.clock.now_ms()
         step = PassStep()
         while step.room > 0 and self._left is not None:
             if self._visit is not None:
@@ -154,7 +154,8 @@ class OffsetExpiry:
         if self._left is None:
             self._schedule(self._context.config.offsets_retention_check_interval_ms, self._begin)
         else:
-            self._schedule(self._context.pass_times.after_step(self._context.clock.now_ms()), self._step)
+            ended_ms = self._context.clock.now_ms()
+            self._schedule(self._context.pass_times.after_step(ended_ms, ended_ms - began_ms), self._step)
         on_append, why = self._groups.ending(step.ended), because(Reason(Why.OFFSETS_EXPIRED))
         return CoordinatorResult(None, step.records, on_append, attribution=why)
 
@@ -204,15 +205,18 @@ class OffsetExpiry:
         return is_expired
 
     def _bound(self, group_id: str) -> int:
-        """Return the earliest possible expiry of a resting simple group, without reading its offsets; 0 if unknown."""
+        """Return the earliest possible expiry of a group's offsets, without reading them; 0 if unknown."""
         groups = self._groups
-        if not groups.classic.is_at_rest(group_id):
-            return 0
-        bounds = groups.offsets.resting_bounds(group_id)
+        bounds = groups.offsets.bounds(group_id)
         if bounds is None:
             return 0
-        oldest_commit_ms, least_expire_ms = bounds
-        by_age_ms = oldest_commit_ms + self._context.config.live.offsets_retention_minutes * 60_000
+        since_ms, least_expire_ms = bounds
+        if not groups.classic.is_at_rest(group_id):
+            rule = groups.type_of(group_id).expiry_rule(group_id)
+            if rule is None:
+                return _NEVER
+            since_ms = since_ms if rule.since_ms is None else rule.since_ms
+        by_age_ms = since_ms + self._context.config.live.offsets_retention_minutes * 60_000
         return by_age_ms if least_expire_ms == NO_EXPIRY else min(by_age_ms, least_expire_ms)
 
     def _due_ms(self, group_id: str, rule: ExpiryRule) -> DueMs:

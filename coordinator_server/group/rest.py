@@ -13,10 +13,10 @@ from coordinator_server.group.registry import Groups
 
 IDLE_MS: Final = 60_000
 """Groups rest after this time without a commit, if passes are not more frequent."""
-MOST_OFFSETS: Final = 500
-"""Larger groups do not come to rest: it would take too long for one step. They are few where there are very many groups."""
-COST: Final = 4
-"""The work for an offset of a group that comes to rest, in offsets that a pass checks."""
+MOST_OFFSETS: Final = 1_000
+"""Larger groups do not come to rest: it would take too long for one step. They are few where there are very many groups. An offset
+counts twice if it was committed since the group rested.
+"""
 
 
 def rest_if_idle(groups: Groups, group_id: str, now_ms: int, interval_ms: int) -> int:
@@ -30,4 +30,4 @@ def rest_if_idle(groups: Groups, group_id: str, now_ms: int, interval_ms: int) -
     rested = offsets.rest(group_id, now_ms - min(interval_ms, IDLE_MS))
     if rested:
         groups.classic.let_rest(group_id)
-    return COST * rested
+    return rested

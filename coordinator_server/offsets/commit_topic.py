@@ -11,8 +11,8 @@ from functools import lru_cache
 from sys import intern
 from typing import Final, Generic, TypeVar
 
-from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
-from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata
+from coordinator_server.offsets.group_offsets import GroupOffsets, RowsKey
+from coordinator_server.offsets.values import NO_TIMESTAMP, CommittedRows, OffsetAndMetadata
 from protocol.commit_records import CommitLayout
 from protocol.commit_row_records import RowsLayout
 from protocol.commit_rows import Partitions, offsets_of, partitions_of, row_of
@@ -36,6 +36,12 @@ def layout_of(group_id: str, name: str, topic_id: bytes) -> CommitLayout:
 @lru_cache(maxsize=_KEPT_LAYOUTS)
 def _kept_layout(group_id: str, name: str, topic_id: bytes) -> CommitLayout:
     return CommitLayout(group_id, name, topic_id)
+
+
+@lru_cache(maxsize=_KEPT_LAYOUTS)
+def _rows_key(name: str, partitions: Partitions) -> RowsKey:
+    """Return one object for all groups that commit these partitions of a topic."""
+    return name, partitions
 
 
 class CommitTopic(Generic[R]):
@@ -111,7 +117,7 @@ class DecodedTopic(CommitTopic[list[OffsetCommitRequestPartition]]):
         name, topic_id = intern(self.name), self.topic_id
         if self.metadata is None and len(rows) <= MOST_ROWS:
             raw = b"".join([row_of(one.partition_index, one.committed_offset, one.committed_leader_epoch) for one in rows])
-            offsets.put_rows((name, partitions_of(raw)), CommittedRows(record_offset, now_ms, topic_id, raw))
+            offsets.put_rows(_rows_key(name, partitions_of(raw)), CommittedRows(record_offset, now_ms, topic_id, raw))
             return
         offsets.to_set().put_all(
             {

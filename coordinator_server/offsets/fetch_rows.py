@@ -33,17 +33,15 @@ def fetch_rows(
 
 def _rows(offsets: GroupOffsets, topic: OffsetFetchRequestTopics) -> tuple[list[bytes], Mapping[int, str]]:
     indexes, asked_id = topic.partition_indexes, topic.topic_id
-    single = offsets.below_rows()
     for partitions, committed in offsets.rows_of(topic.name):
         starts = list(map(partitions.starts().get, indexes))
         without = starts.count(None)
         if without == len(starts):
             continue
         if without or not (asked_id == ZERO_UUID or committed.topic_id in (asked_id, ZERO_UUID)):
-            single = offsets.latest()
-            break
+            return _single_rows(offsets.latest(), topic)
         return committed_rows(committed.rows, cast("list[int]", starts)), _NO_METADATA
-    return _single_rows(single, topic)
+    return _single_rows(offsets.below_rows(), topic)
 
 
 def _single_rows(

@@ -19,26 +19,31 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, Protocol
 
-from msgspec import Struct
-
 from coordinator_server.machine.timeline import SnapshotRegistry, TimelineDict
-from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition
+from coordinator_server.offsets.resting_block import (
+    ExpiryBounds,
+    RestingGroup,
+    Row,
+    bounds_of,
+    decode_kept,
+    encode_group,
+    encode_rows,
+    has_positions_of,
+)
+from coordinator_server.offsets.values import NO_TIMESTAMP, CommittedRows, OffsetAndMetadata, TopicPartition
 from protocol.commit_rows import Partitions, offsets_of
 
 # Limit of row entries: this number plus an eighth of the number of single offsets. Without it, commits of different partitions
 # each time would take more memory than single offsets.
 _FEW: Final = 8
 
+_LATEST_MS: Final = 2**63 - 1
+
 RowsKey = tuple[str, Partitions]
 
 
-class CommittedRows(Struct, frozen=True, gc=False):
-    """The partitions of one topic committed together. The first row is the record at ``record_offset``."""
-
-    record_offset: int
-    timestamp_ms: int
-    topic_id: bytes
-    rows: bytes
+Unread = bytes | Iterator[Row]
+"""Single offsets that are not read yet: a kept block (``resting_block.py``), or what yields them."""
 
 
 class Readable(Protocol):
@@ -56,9 +61,7 @@ class GroupOffsets:
 
     __slots__ = ("_rows", "_single", "_unread", "_unread_count", "changes")
 
-    def __init__(
-        self, registry: SnapshotRegistry, unread: Iterator[tuple[TopicPartition, OffsetAndMetadata]] | None = None, count: int = 0
-    ) -> None:
+    def __init__(self, registry: SnapshotRegistry, unread: Unread | None = None, count: int = 0) -> None:
         """Take the single offsets that are read when they are needed, if there are any, and about how many they are."""
         # Rises with each change, committed or not, the removal of the last offset included:
         # what was read is the same while this is.
@@ -187,23 +190,50 @@ class GroupOffsets:
 
     def _read_next(self, most: int) -> None:
         """Read the next offsets of those that are not read yet, at most ``most``. There must be some."""
-        assert self._unread is not None
-        items = list(islice(self._unread, most))
+        self._unread = unread = self._reading()
+        items = list(islice(unread, most))
         self._single.fill_below(items)
         self._unread_count = max(self._unread_count - most, 1)
         if len(items) < most:
             self._unread, self._unread_count = None, 0
 
     def _read_rest(self) -> None:
-        assert self._unread is not None
-        self._single.fill_below(self._unread)
+        self._single.fill_below(self._reading())
         self._unread, self._unread_count = None, 0
 
+    def _reading(self) -> Iterator[Row]:
+        unread = self._unread
+        assert unread is not None
+        return decode_kept(unread) if isinstance(unread, bytes) else unread
+
+    # Rest
+
     def newest_commit_ms(self) -> int | None:
-        """Return the time of the latest commit in the latest state, or None if there are no offsets."""
+        """Return the time of the latest commit in the latest state, or None if there are no offsets.
+
+        Offsets are read only if nothing was committed after them.
+        """
+        single = self._single if self._rows or self._single else self.below_rows()
         times = [committed.timestamp_ms for _, committed in self._rows.items()]
-        times += [each.commit_timestamp_ms for _, each in self.below_rows().items()]
+        times += [each.commit_timestamp_ms for _, each in single.items()]
         return max(times, default=None)
+
+    def bounds(self) -> ExpiryBounds | None:
+        """Return the expiry bounds in the latest state, which may be too early; None if single offsets have to be read for it."""
+        unread = self._unread
+        if self._single or not (unread is None or isinstance(unread, bytes)):
+            return None
+        oldest_ms, least_ms = (_LATEST_MS, NO_TIMESTAMP) if unread is None else bounds_of(unread)
+        return ExpiryBounds(min([oldest_ms, *[committed.timestamp_ms for _, committed in self._rows.items()]]), least_ms)
+
+    def at_rest(self) -> tuple[RestingGroup, bool]:
+        """Encode the latest state, at least one offset. Return also whether it was done without reading single offsets."""
+        unread = self._unread
+        if self._rows and not self._single and (unread is None or isinstance(unread, bytes)):
+            found = encode_rows([(name, committed) for (name, _), committed in self._rows.items()])
+            if found is not None and (unread is None or has_positions_of(unread, found.block)):
+                return found, True
+        return encode_group(self.items(), is_kept=True), False
 
     def _spell_out_oldest(self) -> None:
         oldest = min(self._rows.items(), key=_by_record_offset)

@@ -10,19 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from struct import Struct as Layout
 from typing import Final
 
 from coordinator_server.machine.shard import CheckpointState
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.offsets.group_offsets import GroupOffsets
-from coordinator_server.offsets.resting_block import ExpiryBounds, Row, decode_offsets, encode_group, rows_in
+from coordinator_server.offsets.group_offsets import GroupOffsets, Unread
+from coordinator_server.offsets.resting_block import (
+    ExpiryBounds,
+    RestingGroup,
+    Row,
+    bounds_of,
+    decode_offsets,
+    keep,
+    rows_of,
+)
 
 # Maximum number of cached offsets of groups that were read.
 READ_ROWS = 2_000
 # Maximum number of groups that are partly read. It exceeds the number of readers that read in steps at the same time.
 _MOST_BEGUN: Final = 8
-_BOUNDS: Final = Layout("<qq")
 
 ReadRecords = Callable[[CheckpointState, str], Iterable[Row]]
 
@@ -52,14 +58,14 @@ class RestingGroups:
         self._taken: set[str] = set()
         # The offsets of resting groups that the log has after the checkpoint.
         self._newer: dict[str, GroupOffsets] = {}
-        # The groups that came to rest since the load: their bounds, and then their block, in one object.
+        # The groups that came to rest since the load: their kept blocks.
         self._blocks: dict[str, bytes] = {}
         # Cache of read groups: the members of a group start at the same time, and each reads its own partitions.
         self._read: dict[str, GroupOffsets] = {}
         self._read_rows = 0
         # Groups that are read in steps.
         self._begun: dict[str, GroupOffsets] = {}
-        # A group with more offsets is changed without reading them.
+        # The block of a group with more offsets is not read from the checkpoint for a change.
         self.at_once = 1_000
 
     def __contains__(self, group_id: str) -> bool:
@@ -82,7 +88,7 @@ class RestingGroups:
         if group_id in self._newer:
             return None
         kept = self._blocks.get(group_id)
-        return ExpiryBounds(*(self._of_checkpoint().bounds(group_id) if kept is None else _BOUNDS.unpack_from(kept)))
+        return ExpiryBounds(*self._of_checkpoint().bounds(group_id)) if kept is None else bounds_of(kept)
 
     def count(self, group_id: str) -> int:
         """Return an upper bound of the number of offsets of a resting group, without reading them."""
@@ -133,16 +139,21 @@ class RestingGroups:
         """Return a resting group's newer offsets, if it has any."""
         return self._newer.get(group_id)
 
-    def put(self, group_id: str, offsets: Iterable[Row]) -> None:
-        """Let a group rest with these offsets, at least one, whether it rested before or not."""
-        found = encode_group(offsets)
+    def put(self, group_id: str, offsets: RestingGroup) -> None:
+        """Let a group rest with these offsets, whether it rested before or not."""
         self._leave(group_id)
-        self._blocks[group_id] = _BOUNDS.pack(*found.bounds) + found.block
+        self._blocks[group_id] = keep(offsets)
 
     def take(self, group_id: str) -> GroupOffsets:
-        """Remove a group from the resting groups and return its offsets, which the caller may change."""
-        is_large = self._rows(group_id) > self.at_once and group_id not in self._read
-        offsets = (self._begun.get(group_id) or self._begin(group_id)) if is_large else self.read(group_id)
+        """Remove a group from the resting groups and return its offsets, which the caller may change.
+
+        They are not decoded for it. What was decoded of a few for a read is forgotten: the next commit replaces it.
+        """
+        offsets = None
+        if self._rows(group_id) > self.at_once:
+            offsets = self._begun.get(group_id) or self._read.get(group_id)
+        if offsets is None:
+            offsets = self._begin(group_id)
         self._leave(group_id)
         return offsets
 
@@ -160,17 +171,28 @@ class RestingGroups:
 
     def _rows(self, group_id: str) -> int:
         kept = self._blocks.get(group_id)
-        return self._of_checkpoint().rows(group_id) if kept is None else rows_in(kept, _BOUNDS.size)
+        return self._of_checkpoint().rows(group_id) if kept is None else rows_of(kept)
 
     def _begin(self, group_id: str) -> GroupOffsets:
-        """Return the offsets of a group. Those of its block are not read yet."""
-        kept = self._blocks.get(group_id)
-        rows = self._of_block(group_id) if kept is None else decode_offsets(kept[_BOUNDS.size :])
-        begun = GroupOffsets(self._registry, rows, self._rows(group_id))
+        """Return the offsets of a group. Those of its block are not decoded yet."""
+        begun = GroupOffsets(self._registry, self._unread(group_id), self._rows(group_id))
         newer = self._newer.get(group_id)
         if newer is not None:
             begun.to_set().fill(newer.items())
         return begun
+
+    def _unread(self, group_id: str) -> Unread:
+        kept = self._blocks.get(group_id)
+        if kept is not None:
+            return kept
+        checkpoint = self._of_checkpoint()
+        rows = checkpoint.rows(group_id)
+        if rows > self.at_once:
+            return self._of_block(group_id)
+        block = checkpoint.block(group_id)
+        if block is None:
+            return iter(self._read_records(checkpoint, group_id))
+        return keep(RestingGroup(block, rows, ExpiryBounds(*checkpoint.bounds(group_id))))
 
     def _of_block(self, group_id: str) -> Iterator[Row]:
         """Yield the offsets of a group in the checkpoint. Its block is read with the first of them."""

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
 
 from coordinator_server.machine.shard import CheckpointState
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.group_offsets import GroupOffsets
-from coordinator_server.offsets.resting_block import ExpiryBounds, Row
+from coordinator_server.offsets.resting_block import ExpiryBounds, Row, encode_group
 from coordinator_server.offsets.resting_groups import RestingGroups
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition, committed_by
 from protocol.messages.group_records import (
@@ -26,6 +27,10 @@ from protocol.messages.group_records import (
 )
 
 __all__ = ["NO_TIMESTAMP", "GroupOffsets", "OffsetAndMetadata", "OffsetStore", "TopicPartition"]
+
+
+OFFSETS_PER_READ: Final = 4
+"""The work of letting an offset rest that has to be read for it, compared with one that lies in rows."""
 
 
 class OffsetStore:
@@ -172,27 +177,28 @@ class OffsetStore:
     def rest(self, group_id: str, committed_before_ms: int) -> int:
         """Let a group rest if its last commit was before a time and no open snapshot knows a change of it.
 
-        Return the number of its offsets; 0 if it does not come to rest now, or rests already. It takes as long as reading them.
+        Return the work of it, in offsets; 0 if it does not come to rest now, or rests already.
         """
         resting, offsets = self._resting, self.by_group.get(group_id)
         if offsets is None:
             newer = None if resting is None else resting.newest(group_id)
             if resting is None or newer is None or not _is_unchanged(newer, committed_before_ms):
                 return 0
-            found = resting.read(group_id)
-            resting.put(group_id, found.items())
-            return len(found)
+            found = encode_group(resting.read(group_id).items(), is_kept=True)
+            resting.put(group_id, found)
+            return found.rows * OFFSETS_PER_READ
         if not _is_unchanged(offsets, committed_before_ms):
             return 0
         if resting is None:
             resting = self._resting = RestingGroups(self._registry, None, _read_records)
-        resting.put(group_id, offsets.items())
+        found, is_short = offsets.at_rest()
+        resting.put(group_id, found)
         # What was read of these offsets is not known to be the same from now on.
         offsets.changes += 1
         self.by_group.withdraw(group_id)
         if self.on_rested is not None:
             self.on_rested(group_id, offsets)
-        return len(offsets)
+        return found.rows if is_short else found.rows * OFFSETS_PER_READ
 
     def resting_groups(self) -> Iterator[str]:
         """Yield the groups that rest, and those of the checkpoint that did before. Groups may change meanwhile."""
@@ -202,9 +208,11 @@ class OffsetStore:
         """Return an upper bound of the number of groups that rest."""
         return 0 if self._resting is None else len(self._resting)
 
-    def resting_bounds(self, group_id: str) -> ExpiryBounds | None:
-        """Return the expiry bounds of a resting group without newer commits, otherwise None."""
-        resting = self._resting
+    def bounds(self, group_id: str) -> ExpiryBounds | None:
+        """Return the expiry bounds of a group, which may be too early; None if it has none, or they have to be read for it."""
+        offsets, resting = self.by_group.get(group_id), self._resting
+        if offsets is not None:
+            return offsets.bounds()
         return resting.bounds(group_id) if resting is not None and group_id in resting else None
 
     def _is_resting(self, group_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""The committed offset of one position."""
+"""The committed offset of one position, and the rows of a commit."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ class OffsetAndMetadata(Struct, frozen=True, gc=False):
     # Only OffsetCommit versions 2-4 could set it; NO_TIMESTAMP otherwise.
     expire_timestamp_ms: int = NO_TIMESTAMP
     topic_id: bytes = ZERO_UUID
+
+
+class CommittedRows(Struct, frozen=True, gc=False):
+    """The partitions of one topic committed together. The first row is the record at ``record_offset``."""
+
+    record_offset: int
+    timestamp_ms: int
+    topic_id: bytes
+    rows: bytes
 
 
 def committed_by(record_offset: int, value: OffsetCommitValue) -> OffsetAndMetadata:

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.block import CommitBlock
 from coordinator_server.offsets.commit_topic import DecodedTopic, PlainTopic
-from coordinator_server.offsets.resting_block import decode_offsets, encode_group
+from coordinator_server.offsets.group_offsets import GroupOffsets
+from coordinator_server.offsets.resting_block import decode_kept, decode_offsets, encode_group, encode_rows, keep
 from coordinator_server.offsets.resting_groups import READ_ROWS
 from coordinator_server.offsets.store import OffsetStore
-from coordinator_server.offsets.values import OffsetAndMetadata, TopicPartition
+from coordinator_server.offsets.values import CommittedRows, OffsetAndMetadata, TopicPartition
 from protocol.commit_rows import partitions_of
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
@@ -148,6 +149,65 @@ def numbered(found: list[tuple[OffsetCommitKey, OffsetCommitValue | None]], star
     return [(start + index, key, value) for index, (key, value) in enumerate(found)]
 
 
+committed = st.builds(
+    OffsetAndMetadata,
+    st.integers(-1, 2**63 - 1),
+    st.integers(-1, 2**31 - 1),
+    st.text(max_size=4),
+    st.integers(-1, 2**63 - 1),
+    st.integers(0, 2**63 - 1),
+    st.integers(-1, 2**63 - 1),
+    st.sampled_from((bytes(16), bytes(range(16)))),
+)
+groups = st.dictionaries(st.tuples(st.text(max_size=3), st.integers(-(2**31), 2**31 - 1)), committed, min_size=1, max_size=12)
+
+commits = st.lists(
+    st.tuples(
+        st.sampled_from(("t", "u")),
+        st.sampled_from((ZERO_UUID, bytes(range(16)))),
+        st.lists(st.integers(0, 5), min_size=1, max_size=4),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(st.one_of(st.none(), groups), commits)
+def test_commits_come_to_rest_as_the_offsets_that_they_are(
+    before: dict[TopicPartition, OffsetAndMetadata] | None, made: list[tuple[str, bytes, list[int]]]
+) -> None:
+    """Commits in rows, some over others, some of a partition twice; over offsets that rested before and are not decoded."""
+    registry = SnapshotRegistry()
+    stores = []
+    for _ in range(2):
+        unread = None if before is None else keep(encode_group(before.items(), is_kept=True))
+        offsets = GroupOffsets(registry, unread, len(before or ()))
+        for number, (topic, topic_id, partitions) in enumerate(made):
+            rows = rows_of([OffsetCommitRequestPartition(each, number) for each in partitions])
+            offsets.put_rows((topic, partitions_of(rows)), CommittedRows(100 * number, number, topic_id, rows))
+        stores.append(offsets)
+
+    found, _ = stores[0].at_rest()
+
+    assert dict(decode_kept(keep(found))) == dict(stores[1].items())
+    assert found == encode_group(stores[1].items(), is_kept=True)
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True),
+    st.lists(st.integers(0, 9), min_size=1, max_size=5, unique=True),
+)
+def test_only_rows_that_replace_all_offsets_come_to_rest_without_them(first: list[int], second: list[int]) -> None:
+    """Whatever the order of the partitions is."""
+    resting = [rows_of([OffsetCommitRequestPartition(each, 1) for each in partitions]) for partitions in (first, second)]
+    kept = encode_rows([("t", CommittedRows(0, 0, ZERO_UUID, resting[0]))])
+    assert kept is not None
+    offsets = GroupOffsets(SnapshotRegistry(), keep(kept), kept.rows)
+    offsets.put_rows(("t", partitions_of(resting[1])), CommittedRows(9, 9, ZERO_UUID, resting[1]))
+
+    assert offsets.at_rest()[1] == (set(first) == set(second))
+
+
 @settings(max_examples=400, deadline=None)
 @given(
     st.one_of(st.just([]), rows),
@@ -197,28 +257,15 @@ def test_what_was_read_is_forgotten_in_time() -> None:
     assert not store.by_group
 
 
-committed = st.builds(
-    OffsetAndMetadata,
-    st.integers(-1, 2**63 - 1),
-    st.integers(-1, 2**31 - 1),
-    st.text(max_size=4),
-    st.integers(-1, 2**63 - 1),
-    st.integers(0, 2**63 - 1),
-    st.integers(-1, 2**63 - 1),
-    st.sampled_from((bytes(16), bytes(range(16)))),
-)
-groups = st.dictionaries(st.tuples(st.text(max_size=3), st.integers(-(2**31), 2**31 - 1)), committed, min_size=1, max_size=12)
-
-
-@given(groups, st.randoms())
-def test_a_checkpoint_block_decodes_to_its_offsets(offsets: dict[TopicPartition, OffsetAndMetadata], random: Any) -> None:
+@given(groups, st.randoms(), st.booleans())
+def test_a_block_decodes_to_its_offsets(offsets: dict[TopicPartition, OffsetAndMetadata], random: Any, is_kept: bool) -> None:
     """All of it; the order makes no difference to its bytes; what is said beside it bounds when anything expires."""
-    found = encode_group(offsets.items())
+    found = encode_group(offsets.items(), is_kept=is_kept)
     shuffled = list(offsets.items())
     random.shuffle(shuffled)
 
     assert dict(decode_offsets(found.block)) == offsets
-    assert encode_group(shuffled) == found
+    assert encode_group(shuffled, is_kept=is_kept) == found
     assert found.rows == len(offsets)
     assert found.bounds.oldest_commit_ms == min(value.commit_timestamp_ms for value in offsets.values())
     assert found.bounds.least_expire_ms == min((e for v in offsets.values() if (e := v.expire_timestamp_ms) != -1), default=-1)

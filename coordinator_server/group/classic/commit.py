@@ -24,6 +24,8 @@ def admit_to_classic(
     classic: ClassicContext, request: OffsetCommitRequest | CommitShape, api_version: int, is_transactional: bool
 ) -> None:
     """Raise CoordinatorError if the commit is refused."""
+    if request.generation_id_or_member_epoch < 0 and classic.groups.is_bare(request.group_id):
+        return
     group = classic.groups.find(request.group_id)
     if group is not None:
         _admit_to_group(classic, group, request, is_transactional)

@@ -106,7 +106,11 @@ class ClassicGroups:
 
     def is_at_rest(self, group_id: str) -> bool:
         """Return whether the group has only committed offsets and was not used since the shard was loaded."""
-        return group_id not in self.stored and group_id not in self.pending and group_id not in self._living
+        return self.is_bare(group_id) and group_id not in self.pending
+
+    def is_bare(self, group_id: str) -> bool:
+        """Return whether the group has no record of its own, and was not used since it came to rest: it can have no members."""
+        return group_id not in self._living and group_id not in self.stored
 
     def let_rest(self, group_id: str) -> None:
         """Discard a living group that would be built from its hard state as it is: it has no members, and waits for nothing."""

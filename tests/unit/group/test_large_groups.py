@@ -16,12 +16,12 @@ from coordinator_server.group.pass_step import OFFSETS_PER_STEP, RECORDS_PER_STE
 from coordinator_server.group.pass_times import PassTimes
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
-from coordinator_server.offsets import resting_groups
+from coordinator_server.offsets import resting_block, resting_groups
 from coordinator_server.offsets.digest import offsets_digest
 from coordinator_server.offsets.fetch import OFFSETS_PER_STEP as FETCHED_PER_STEP
-from coordinator_server.offsets.group_offsets import CommittedRows, GroupOffsets
+from coordinator_server.offsets.group_offsets import GroupOffsets
 from coordinator_server.offsets.resting_block import Row, decode_offsets
-from coordinator_server.offsets.values import OffsetAndMetadata
+from coordinator_server.offsets.values import CommittedRows, OffsetAndMetadata
 from protocol.commit_rows import partitions_of
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, OffsetCommitKey, OffsetCommitValue
@@ -49,7 +49,8 @@ def decoded_rows(patch: pytest.MonkeyPatch) -> list[int]:
             decoded[-1] += 1
             yield row
 
-    patch.setattr(resting_groups, "decode_offsets", count_rows)
+    for module in (resting_groups, resting_block):
+        patch.setattr(module, "decode_offsets", count_rows)
     return decoded
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import pytest
 
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.likeness import TELLING, are_alike
 from coordinator_server.group.fetch import PlainFetch, fetch_plain
-from coordinator_server.group.rest import COST, IDLE_MS, MOST_OFFSETS, rest_if_idle
+from coordinator_server.group.rest import IDLE_MS, MOST_OFFSETS, rest_if_idle
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.timeline import LATEST
+from coordinator_server.offsets import group_offsets
 from protocol.error_codes import ErrorCode
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequestGroup, OffsetFetchRequestTopics
+from tests.support.configs import config_with
 from tests.support.group import FakeReply, GroupLog
 from tests.support.resting import MemoryCheckpoint
 from tests.unit.group.test_large_groups import decoded_rows
@@ -48,7 +52,7 @@ def is_resting(log: GroupLog, group_id: str) -> bool:
 
 
 def test_an_idle_group_comes_to_rest_and_wakes_with_a_commit() -> None:
-    """Its object goes, too; one that commits all the time stays as it is."""
+    """One that commits all the time stays as it is. Neither has an object: nobody was a member."""
     log = GroupLog()
     commit(log, "idle", 5)
     commit(log, "idle", 6)
@@ -59,7 +63,7 @@ def test_an_idle_group_comes_to_rest_and_wakes_with_a_commit() -> None:
     assert is_resting(log, "idle")
     assert not is_resting(log, "busy")
     assert log.shard.groups.classic.living("idle") is None
-    assert log.shard.groups.classic.living("busy") is not None
+    assert log.shard.groups.classic.living("busy") is None
     assert log.hard_state() == log.replayed_state()
     assert {row.group_id: row.group_state for row in log.shard.list_groups(LATEST)} == {"idle": "Empty", "busy": "Empty"}
     assert fetched(log, "idle") == {0: 6, 1: 6, 2: 6}
@@ -69,6 +73,40 @@ def test_an_idle_group_comes_to_rest_and_wakes_with_a_commit() -> None:
     assert not is_resting(log, "idle")
     assert fetched(log, "idle") == {0: 8, 1: 6, 2: 6}
     assert log.hard_state() == log.replayed_state()
+
+
+@pytest.mark.interpreted
+def test_commits_that_replace_all_offsets_are_never_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for a commit after a rest, not by a pass that comes before the next rest, and not for that rest."""
+    log = GroupLog()
+    decoded = decoded_rows(monkeypatch)
+    monkeypatch.setattr(group_offsets, "_spelled", Mock(side_effect=AssertionError))
+    commit(log, "g", 5)
+    log.advance(2 * CHECK_MS)
+    assert is_resting(log, "g")
+
+    commit(log, "g", 6)
+    log.advance(CHECK_MS - IDLE_MS // 2)
+    commit(log, "g", 7)
+    log.advance(IDLE_MS)
+    assert not is_resting(log, "g")
+    log.advance(CHECK_MS)
+
+    assert is_resting(log, "g")
+    assert decoded == [0]
+    assert fetched(log, "g") == {0: 7, 1: 7, 2: 7}
+    assert decoded == [3]
+
+
+@pytest.mark.parametrize("age_ms", [0, 1])
+def test_a_group_that_commits_expires_when_it_is_due(age_ms: int) -> None:
+    """Its offsets are not looked at before."""
+    log = GroupLog(config_with(offsets_retention_minutes=1, offsets_retention_check_interval_ms=60_000 + age_ms))
+    commit(log, "g", 5)
+
+    log.advance(60_000 + age_ms)
+
+    assert log.hard_state() == {}
 
 
 def test_a_group_that_its_members_left_is_built_anew_as_it_was() -> None:
@@ -103,7 +141,7 @@ def test_the_object_stays_while_somebody_may_come_back_to_it() -> None:
     log.run(GroupShard.leave_group, LeaveGroupRequest("left", members=[MemberIdentity(left)]), version=4)
 
     for group_id in ("expecting", "left"):
-        assert rest_if_idle(log.shard.groups, group_id, log.clock.wall_ms() + 1, 0) == 3 * COST
+        assert rest_if_idle(log.shard.groups, group_id, log.clock.wall_ms() + 1, 0) == 3
         assert log.shard.groups.classic.living(group_id) is not None
 
     log.flush()

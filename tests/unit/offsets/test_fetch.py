@@ -9,8 +9,8 @@ import pytest
 
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.offsets.fetch import OFFSETS_PER_STEP, moment_of
-from coordinator_server.offsets.group_offsets import CommittedRows
 from coordinator_server.offsets.store import OffsetStore, TopicPartition
+from coordinator_server.offsets.values import CommittedRows
 from protocol.commit_rows import partitions_of
 from protocol.error_codes import ErrorCode
 from protocol.fields import ZERO_UUID

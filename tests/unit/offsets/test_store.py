@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from coordinator_server.machine.timeline import SnapshotRegistry
-from coordinator_server.offsets.group_offsets import CommittedRows
 from coordinator_server.offsets.store import OffsetAndMetadata, OffsetStore
+from coordinator_server.offsets.values import CommittedRows
 from protocol.commit_rows import partitions_of
 from protocol.messages.group_records import (
     LegacyOffsetCommitKey,
