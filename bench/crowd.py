@@ -1,4 +1,4 @@
-"""Members of groups, each with a connection of its own, that join, take what they are given and stay in touch.
+"""Members of groups that join, take what they are given and stay in touch, over connections of their own or shared ones.
 
 classic     JoinGroup, SyncGroup, Heartbeat; a member joins again whenever its group rebalances
 consumer    ConsumerGroupHeartbeat (KIP-848); a member confirms an assignment at once, and then says only that it is there
@@ -43,15 +43,23 @@ _NOT_YET = {
 
 
 class Speaker:
-    """One connection, one request at a time. ``waits_s`` are the times until its answers, if it is a list."""
+    """One connection, one request at a time: others wait. ``waits_s`` are the times until its answers, if it is a list."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
         self._correlation_id = 0
+        self._turn = asyncio.Lock()
         self.waits_s: list[float] | None = None
 
     async def ask(self, request: Message, version: int, response: type[M]) -> M:
         """Send and wait."""
+        async with self._turn:
+            return await self._ask(request, version, response)
+
+    def close(self) -> None:
+        self._writer.close()
+
+    async def _ask(self, request: Message, version: int, response: type[M]) -> M:
         key = request.kafka.key
         assert key is not None
         self._correlation_id += 1
@@ -64,9 +72,6 @@ class Speaker:
         if self.waits_s is not None:
             self.waits_s.append(time.perf_counter() - started)
         return decode(response, version, body[4 + APIS[key].response_header_version(version) :])
-
-    def close(self) -> None:
-        self._writer.close()
 
 
 class Settled(NamedTuple):
@@ -220,16 +225,25 @@ class Lives:
             speaker.close()
 
 
-async def connect(address: Address, groups: list[str], members: int) -> list[Speaker]:
-    """Open a connection for each of that many members of each group, to the group's coordinator."""
+async def connect(address: Address, groups: list[str], members: int, share: int = 1) -> list[Speaker]:
+    """Return the connection of each of that many members of each group, to the group's coordinator.
+
+    ``share`` members have one together, so these must not wait for others: not those of classic groups.
+    """
     with Client(address) as client:
         homes = [coordinator(client, group_id) for group_id in groups]
     wanted = [home for home in homes for _ in range(members)]
-    speakers: list[Speaker] = []
-    for start in range(0, len(wanted), CONNECTS_AT_ONCE):
-        opened = [asyncio.open_connection(*home) for home in wanted[start : start + CONNECTS_AT_ONCE]]
-        speakers += [Speaker(*each) for each in await asyncio.gather(*opened)]
-    return speakers
+    places: dict[Address, list[int]] = {}
+    for place, home in enumerate(wanted):
+        places.setdefault(home, []).append(place)
+    shares = [(home, mine[start : start + share]) for home, mine in places.items() for start in range(0, len(mine), share)]
+    found: dict[int, Speaker] = {}
+    for start in range(0, len(shares), CONNECTS_AT_ONCE):
+        some = shares[start : start + CONNECTS_AT_ONCE]
+        opened = await asyncio.gather(*[asyncio.open_connection(*home) for home, _ in some])
+        for (_, mine), each in zip(some, opened, strict=True):
+            found |= dict.fromkeys(mine, Speaker(*each))
+    return [found[place] for place in range(len(wanted))]
 
 
 def begin(protocol: str, groups: list[str], speakers: list[Speaker], topic: str, every_s: float, over_s: float = 0) -> Lives:

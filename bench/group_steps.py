@@ -9,6 +9,8 @@ between which nobody else is served.
     conversion    a member of the consumer protocol joins a classic group, which becomes a consumer group with all of its members
     and back      that member leaves again, and the group is a classic one
     many topics   the first heartbeat of a group names many topics, none of which the server has hashed before
+    gets them     the next heartbeat of that member, when a child process has computed its target: it gets a partition of each topic
+    first target  of members that have nothing yet: the largest one that the loop computes itself, half members and half partitions
     many tasks    a member joins a streams group of a hundred processes that have a thousand tasks, and the loop computes the new
                   target of all of them (by default a child process does)
 """
@@ -32,12 +34,14 @@ from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatReq
 from protocol.messages.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartition
 from protocol.messages.group_records import GroupMetadataKey, GroupMetadataValue, MemberMetadata
 from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest
+from tests.support.configs import config_with
 from tests.support.group import FakeReply, GroupLog
 from tests.support.heartbeats import config_of
 from tests.support.streams_beats import StreamsBeats
 from tests.support.streams_beats import config_of as streams_config
 
 TIMEOUT_MS = 60_000
+INTERVAL_MS = 5_000
 PROCESSES, TASKS = 100, 1_000
 _CONTEXT = RequestContext("client", "127.0.0.1", 68, 1)
 
@@ -110,6 +114,35 @@ def many_topics(_members: int, topics: int) -> tuple[GroupLog, Step]:
     return log, joining(names)
 
 
+def gets_topics(_members: int, topics: int) -> tuple[GroupLog, Step]:
+    """The same shard, and the member's next heartbeat."""
+    log = GroupLog(config_of(group_consumer_assignment_inline_max_size="0"))
+    names = [f"topic-{number:05}" for number in range(topics)]
+    log.topics.create(**dict.fromkeys(names, 1))
+    epoch = log.run(GroupShard.consumer_group_heartbeat, _join(names), version=1).response.member_epoch
+    log.advance(0)
+    log.finish_tasks()
+    return log, _heartbeat("new", epoch)
+
+
+def first_target(_members: int, _topics: int) -> tuple[GroupLog, Step]:
+    """A shard with a consumer group whose members have joined within the assignment interval."""
+    log = GroupLog(config_with())
+    half = log.config.consumer.group_consumer_assignment_inline_max_size // 2
+    log.topics.create(t=half)
+    epoch = 0
+    for number in range(half):
+        request = ConsumerGroupHeartbeatRequest("g", f"member-{number:04}", 0, None, None, TIMEOUT_MS, ["t"], None, None, [])
+        epoch = log.run(GroupShard.consumer_group_heartbeat, request, version=1).response.member_epoch
+    log.advance(INTERVAL_MS)
+    return log, _heartbeat(f"member-{half - 1:04}", epoch)
+
+
+def _heartbeat(member_id: str, epoch: int) -> Step:
+    request = ConsumerGroupHeartbeatRequest("g", member_id, epoch)
+    return lambda shard: GroupShard.consumer_group_heartbeat(shard, _CONTEXT, request, FakeReply(1)).records
+
+
 def joining(names: Sequence[str]) -> Step:
     """The heartbeat of a member that joins group ``g``."""
     request = _join(names)
@@ -135,6 +168,8 @@ CASES: dict[str, Callable[[int, int], tuple[GroupLog, Step]]] = {
     "conversion": conversion,
     "and back": conversion_back,
     "many topics": many_topics,
+    "gets them": gets_topics,
+    "first target": first_target,
     "many tasks": many_tasks,
 }
 

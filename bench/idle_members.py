@@ -1,11 +1,13 @@
 """What members cost that have nothing to do but to say that they are there, beside a Kafka broker with --kafka.
 
-    python -m bench.idle_members [--protocol consumer] [--members 10000] [--groups 100] [--interval 5] [--seconds 20]
+    python -m bench.idle_members [--protocol consumer] [--members 10000] [--groups 100] [--share 1] [--interval 5] [--seconds 20]
                                  [--kafka] [--ours 'WORDS']
+    python -m bench.idle_members --members 100000 --groups 2000 --share 50
 
-Every member has a connection of its own and sends a heartbeat each --interval seconds, which is the default of the consumer
-protocol; classic members are usually set to 3. The groups settle first. The heartbeats that are measured come from the load
-generator, evenly spread, over new connections; meanwhile the processor time of the server is read from /proc.
+Every member has a connection of its own, or --share of them have one together, for where there are not enough ports and
+descriptors. Each sends a heartbeat every --interval seconds, which is the default of the consumer protocol; classic members are
+usually set to 3. The groups settle first, at a pace that this program can follow. The heartbeats that are measured come from the
+load generator, evenly spread, over new connections; meanwhile the processor time of the server is read from /proc.
 """
 
 from __future__ import annotations
@@ -22,10 +24,13 @@ from bench.crowd import LIVES, begin, connect, heartbeat, make_crowd_topic
 from bench.load import Measured, Requests, blast, compiled, plan_of
 from bench.targets import Address, kafka_process, this_server
 from tests.support.client import Client
-from tests.support.processes import cpu_s, descendants
+from tests.support.processes import cpu_s, descendants, kilobytes, status
 from tests.support.simple_requests import coordinator
 
-SETTLES_WITHIN_S: Final = 300
+SETTLES_WITHIN_S: Final = 600
+# While groups settle: what this program sends in all, and the longest time between two heartbeats of a member.
+SETTLING_PER_S: Final = 2_000
+LONGEST_INTERVAL_S: Final = 30
 # Until all connections are open, and before the processor time is read a second time.
 WARM_S: Final = 3
 # The load that a Kafka broker gets before it is measured.
@@ -37,18 +42,20 @@ class Seen(NamedTuple):
 
     settled_s: float
     load: float
+    memory_mb: float
     answers: Measured
 
 
 async def settle(address: Address, topic: str, options: argparse.Namespace) -> tuple[float, list[tuple[Address, Requests]]]:
     """Let all groups settle. Return the seconds that it took, and where each member sends which heartbeat from then on."""
     groups = [f"idle-{number}" for number in range(options.groups)]
-    speakers = await connect(address, groups, options.members // options.groups)
-    lives = begin(options.protocol, groups, speakers, topic, options.interval, over_s=options.interval)
+    speakers = await connect(address, groups, options.members // options.groups, options.share)
+    every_s = min(max(options.interval, options.members / SETTLING_PER_S), LONGEST_INTERVAL_S)
+    lives = begin(options.protocol, groups, speakers, topic, every_s, over_s=max(every_s, options.members / SETTLING_PER_S))
     try:
         settled_s = await lives.settle(SETTLES_WITHIN_S) - lives.began
         # Members of a group that is still being told what it has would be refused later.
-        await lives.pause(2 * options.interval)
+        await lives.pause(2 * every_s)
         if not lives.crowd.is_settled(len(speakers)):
             raise SystemExit("the groups did not stay settled")
         members = list(lives.crowd.settled.items())
@@ -58,7 +65,11 @@ async def settle(address: Address, topic: str, options: argparse.Namespace) -> t
         homes = {group_id: coordinator(client, group_id) for group_id in groups}
     # Members of a group do not send at the same time.
     members.sort(key=lambda each: each[0][1])
-    return settled_s, [(homes[group_id], [heartbeat(options.protocol, group_id, found)]) for (group_id, _), found in members]
+    by_home: dict[Address, Requests] = {}
+    for (group_id, _), found in members:
+        by_home.setdefault(homes[group_id], []).append(heartbeat(options.protocol, group_id, found))
+    share = options.share
+    return settled_s, [(home, mine[at : at + share]) for home, mine in by_home.items() for at in range(0, len(mine), share)]
 
 
 def measure(address: Address, pid: int, topic: str, options: argparse.Namespace) -> Seen:
@@ -66,7 +77,7 @@ def measure(address: Address, pid: int, topic: str, options: argparse.Namespace)
     entries = plan_of(connections)
 
     def run(seconds: float) -> Measured:
-        return blast(len(connections), 1, entries, min(WARM_S, seconds / 2), seconds, every_s=options.interval)
+        return blast(len(connections), 1, entries, min(WARM_S, seconds / 2), seconds, every_s=options.interval / options.share)
 
     if options.warm_up:
         run(options.warm_up)
@@ -82,7 +93,7 @@ def measure(address: Address, pid: int, topic: str, options: argparse.Namespace)
     [answers] = done
     if answers["wrong"]:
         raise SystemExit(f"{answers['wrong']} answers were not what they should be")
-    return Seen(settled_s, used / seconds, answers)
+    return Seen(settled_s, used / seconds, kilobytes(status(pid)["VmRSS"]) / 1000, answers)
 
 
 def main() -> None:
@@ -99,11 +110,12 @@ def main() -> None:
 
 def _print(name: str, address: Address, pid: int, options: argparse.Namespace) -> None:
     topic = make_crowd_topic(address, options.members // options.groups)
-    settled_s, load, answers = measure(address, pid, topic, options)
+    settled_s, load, memory_mb, answers = measure(address, pid, topic, options)
     print(
         f"{name:20} {options.members} {options.protocol} members in {options.groups} groups: "
         f"{load:7.2%} of a core for {answers['per_second']:,.0f}/s   p50 {answers['p50_ms']:.2f}   p99 {answers['p99_ms']:.2f}   "
-        f"p99.9 {answers['p999_ms']:.2f}   longest {answers['longest_ms']:.1f} ms   settled after {settled_s:.1f} s",
+        f"p99.9 {answers['p999_ms']:.2f}   longest {answers['longest_ms']:.1f} ms   {memory_mb:,.0f} MB   "
+        f"settled after {settled_s:.1f} s",
         flush=True,
     )
 
@@ -119,11 +131,14 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--protocol", choices=list(LIVES), default="consumer", help="of the members (default consumer)")
     parser.add_argument("--members", type=int, default=10_000, metavar="N", help="in all groups together (default 10000)")
     parser.add_argument("--groups", type=int, default=100, metavar="N", help="(default 100)")
+    parser.add_argument("--share", type=int, default=1, metavar="N", help="members with a connection together (default 1)")
     parser.add_argument("--interval", type=float, default=5, metavar="S", help="between two heartbeats of a member (default 5)")
     parser.add_argument("--seconds", type=float, default=20, metavar="S", help="measured time (default 20)")
     parser.add_argument("--ours", action="append", metavar="WORDS", help="this server, started so; may be repeated; default ''")
     parser.add_argument("--kafka", action="store_true", help="run a Kafka 4.3.1 broker, too (java and mvn)")
     options = parser.parse_args()
+    if options.share > 1 and options.protocol == "classic":
+        parser.error("--share: a classic member that joins holds its connection until the others have joined")
     options.ours = options.ours or [""]
     options.warm_up = 0
     return options

@@ -59,7 +59,7 @@ class ConsumerConfig(Part, frozen=True, kw_only=True):
             "and of subscriptions if they differ.",
             unit="partitions",
         ),
-    ] = 4000
+    ] = 2500
     group_consumer_migration_policy: Annotated[
         Literal["bidirectional", "upgrade", "downgrade", "disabled"],
         FromKafka(

@@ -18,6 +18,8 @@ class FakeTopics:
         # Topics that exist, and that this loop has not learned of.
         self.unknown: set[str] = set()
         self._by_name: dict[str, Topic] = {}
+        # By id, of all topics that ever were.
+        self._names: dict[bytes, str] = {}
         self._ids = 0
 
     def has_all_of_now(self) -> Callable[[], bool]:
@@ -27,7 +29,8 @@ class FakeTopics:
         return None if name in self.unknown else self._by_name.get(name)
 
     def topic_by_id(self, topic_id: bytes, /) -> Topic | None:
-        return next((topic for topic in self.all_topics() if topic.topic_id == topic_id), None)
+        found = self.topic(self._names.get(topic_id, ""))
+        return found if found is not None and found.topic_id == topic_id else None
 
     def all_topics(self) -> list[Topic]:
         return [self._by_name[name] for name in sorted(self._by_name.keys() - self.unknown)]
@@ -36,7 +39,8 @@ class FakeTopics:
         """Create topics with so many partitions, in one version. Their ids are 1, 2, 3 …"""
         for name, partitions in topics.items():
             self._ids += 1
-            self._by_name[name] = Topic(name, self._ids.to_bytes(16, "big"), partitions)
+            topic = self._by_name[name] = Topic(name, self._ids.to_bytes(16, "big"), partitions)
+            self._names[topic.topic_id] = name
         self.version_of_newest = self.version + 1
         self._change(topics)
 

@@ -86,7 +86,7 @@ def _next_assignment(member: ConsumerGroupMember, member_epoch: int, goal: Goal)
         has = member.assigned.get(topic_id, _NOTHING)
         lost: list[int] = []
         if not has:
-            missing = order_missing(target, ()) if target else []
+            missing = order_missing(target, ()) if len(target) > 1 else target
         else:
             wanted = set(target)
             lost = [partition for partition in has if partition not in wanted]
@@ -103,7 +103,8 @@ def _next_assignment(member: ConsumerGroupMember, member_epoch: int, goal: Goal)
             free = [each for each in missing if each in own or each not in owners]
             has_unreleased = has_unreleased or len(free) < len(missing)
         if free:
-            gets[topic_id] = {each: has.get(each, goal.epoch) for each in order_rest(has, lost, free)}
+            ordered = order_rest(has, lost, free) if has or len(free) > 1 else free
+            gets[topic_id] = {each: has.get(each, goal.epoch) for each in ordered} if has else dict.fromkeys(ordered, goal.epoch)
     if revoked and _owns_any(goal.owned, revoked):
         return _changed(member, member_epoch, MemberState.UNREVOKED_PARTITIONS, kept, revoked)
     state = MemberState.UNRELEASED_PARTITIONS if has_unreleased else MemberState.STABLE

@@ -37,7 +37,7 @@ OF_KAFKA: dict[str, object] = {
     "sasl.oauthbearer.sub.claim.name": "sub",
     "sasl.server.callback.handler.class": "",
     "delete.topic.enable": True,
-    "group.consumer.assignment.inline.max.size": 4000,
+    "group.consumer.assignment.inline.max.size": 2500,
     "group.consumer.assignment.interval.ms": 1000,
     "group.consumer.assignors": "uniform,range",
     "group.consumer.heartbeat.interval.ms": 5000,
