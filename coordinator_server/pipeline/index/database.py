@@ -9,13 +9,14 @@
 
 and what has a page of its own in ``tables/``:
 
-    minutes                            the activity of groups
+    minutes, totals                    the activity of groups, minute by minute and summed up
     members, memberships               clients in groups: the present ones of each group, and all over time
     transactional_ids, transactions    the state of each id, and its transactions
     group_writes                       what transactions that have ended in a shard of groups wrote there
     share_partitions, share_minutes    the state of each share partition, and how it was
     samples, end_offsets, sample_files the samples, the ends of topics in them, and how far each file was taken
     positions, group_lags              the last commits of each position, and the lag of each group
+    last_ends, stale_lags              the ends that those are of, and the groups that have committed since they were written
 
 One process writes, under the lock beside the database; any number read meanwhile (WAL). Each transaction has the records of some
 batches and the position after them. It may be lost to a power failure, and is written again then.
@@ -32,7 +33,7 @@ from typing import Final
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.job_lock import job_lock
 
-FORMAT: Final = 6
+FORMAT: Final = 7
 """The format of the tables, and of the structs in them. An index of another one is made again."""
 DATABASE: Final = "index.sqlite"
 LOCK: Final = "index.lock"
@@ -91,10 +92,14 @@ CREATE TABLE samples (at_ms INTEGER PRIMARY KEY);
 CREATE TABLE end_offsets (topic TEXT NOT NULL, at_ms INTEGER NOT NULL, ends BLOB NOT NULL, PRIMARY KEY (topic, at_ms))
     WITHOUT ROWID;
 CREATE TABLE positions (
-    group_no INTEGER NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL, newest INTEGER NOT NULL, commits BLOB NOT NULL,
-    PRIMARY KEY (group_no, topic, partition)) WITHOUT ROWID;
+    group_no INTEGER NOT NULL, topic TEXT NOT NULL, partition INTEGER NOT NULL, newest INTEGER NOT NULL, last_offset INTEGER,
+    commits BLOB NOT NULL, PRIMARY KEY (group_no, topic, partition)) WITHOUT ROWID;
+CREATE TABLE last_ends (
+    topic TEXT NOT NULL, partition INTEGER NOT NULL, end_offset INTEGER NOT NULL, PRIMARY KEY (topic, partition)) WITHOUT ROWID;
 CREATE TABLE group_lags (
     group_no INTEGER PRIMARY KEY, partitions INTEGER NOT NULL, lag INTEGER, lag_s REAL, verdict TEXT NOT NULL, worst TEXT);
+CREATE TABLE stale_lags (group_no INTEGER PRIMARY KEY);
+CREATE TABLE totals (group_no INTEGER PRIMARY KEY, commits INTEGER NOT NULL, rebalances INTEGER NOT NULL);
 """
 
 

@@ -93,7 +93,6 @@ def update(
                 update_shard(writer, shard, ends.get(shard.name, 0), done)
                 done.shards += 1
                 progress.advance(done.shards, done.records)
-            writer.flush()
             writer.take_samples(data_dir)
             done.size = size_of(database)
     finally:

@@ -9,7 +9,7 @@ from typing import Final
 from coordinator_server.pipeline.index.group_chunks import GroupChunks
 from coordinator_server.pipeline.index.shard_row import ShardRow
 from coordinator_server.pipeline.index.split import Part, split
-from coordinator_server.pipeline.index.tables.activity import MINUTE_MS, ActivityRows
+from coordinator_server.pipeline.index.tables.activity import ActivityRows, forget_minutes_before
 from coordinator_server.pipeline.index.tables.group_writes import GroupWrite, OpenWrites, end_writes
 from coordinator_server.pipeline.index.tables.lags import LagRows
 from coordinator_server.pipeline.index.tables.memberships import MembershipRows
@@ -28,11 +28,13 @@ _TABLES: Final = (
     "contents",
     "chunks",
     "minutes",
+    "totals",
     "members",
     "memberships",
     "group_writes",
     "positions",
     "group_lags",
+    "stale_lags",
 )
 
 
@@ -86,7 +88,7 @@ class GroupRows:
         self._database.execute(f"DELETE FROM memberships WHERE until_offset < ? AND {groups}", (offset, shard))
         self._database.execute(f"DELETE FROM group_writes WHERE ended_offset < ? AND {groups}", (offset, shard))
         if at_ms is not None:
-            self._database.execute(f"DELETE FROM minutes WHERE minute < ? AND {groups}", (at_ms // MINUTE_MS, shard))
+            forget_minutes_before(self._database, groups, shard, at_ms)
 
     def _end_transaction(self, shard: ShardRow, data: bytes, position: int, header: BatchHeader) -> None:
         """Give a marker to the groups that have offsets in its transaction."""

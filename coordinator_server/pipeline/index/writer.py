@@ -19,7 +19,7 @@ from coordinator_server.pipeline.index.groups import GroupRows
 from coordinator_server.pipeline.index.moments import encoded, moment_at, moments_of
 from coordinator_server.pipeline.index.shard_row import Position, ShardRow, insert_shard, read_shard, write_shard
 from coordinator_server.pipeline.index.tables.end_offsets import take_samples
-from coordinator_server.pipeline.index.tables.lags import last_sample_ms, write_group_lags
+from coordinator_server.pipeline.index.tables.lags import write_group_lags
 from coordinator_server.pipeline.index.tables.share_partitions import ShareRows
 from coordinator_server.pipeline.index.tables.transactions import TransactionRows
 from coordinator_server.pipeline.states.shown_group import NamesOfTopics
@@ -89,13 +89,11 @@ class IndexWriter:
 
     def take_samples(self, data_dir: Path) -> None:
         """Take the new samples of end offsets, and write what they and the shards come to: the lag of each group."""
-        self._begin()
-        take_samples(self._database, data_dir)
         self.flush()
-        if last_sample_ms(self._database) >= 0:
-            self._begin()
-            write_group_lags(self._database)
-            self.flush()
+        # In one transaction: whoever is stopped between would not know that there were new samples.
+        self._begin()
+        write_group_lags(self._database, is_sampled=take_samples(self._database, data_dir))
+        self.flush()
 
     def reach(self, shard: str, offset: int) -> None:
         """Note that a shard has nothing before an offset that was not taken."""

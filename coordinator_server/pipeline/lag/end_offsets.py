@@ -46,11 +46,8 @@ class EndOffsets:
                 continue
             for partition, end in enumerate(sample.end_offsets or ()):
                 self._add((sample.topic, partition), sample.at_ms, end)
-
-    @property
-    def last_ms(self) -> int:
+        self.last_ms = self._sampled[-1] if self._sampled else UNKNOWN
         """The time of the last complete sample; -1 without one."""
-        return self._sampled[-1] if self._sampled else UNKNOWN
 
     def at(self, topic: str, partition: int, at_ms: int) -> int | None:
         """Return the end of a partition at a moment, evenly spread between two samples; None if it is unknown."""
@@ -72,6 +69,13 @@ class EndOffsets:
         times, ends = self._changes.get((topic, partition), ([], []))
         index = bisect_right(times, at_ms)
         return ends[index - 1] if index else None
+
+    def now(self) -> Iterator[tuple[str, int, int]]:
+        """Yield the partitions whose end is known at the time of the last complete sample: topic, partition, end."""
+        for topic, partition in self._changes:
+            end = self.at(topic, partition, self.last_ms)
+            if end is not None:
+                yield topic, partition, end
 
     def earlier(self, topic: str, partition: int, samples: int) -> int | None:
         """Return the end of a partition in the first of the last samples that has it; None if none has."""

@@ -158,15 +158,18 @@ def lag_of(where: Position, made: Sequence[Made], ends: EndOffsets) -> Lag:
     """Return the lag of a position whose last commits are known."""
     group, topic, partition = where
     offset, as_of_ms = made[-1].offset, ends.last_ms
-    window = [
-        Commit(each.at_ms, each.offset, _unread(ends.sampled(topic, partition, each.made_ms), each.offset)) for each in made
-    ]
     end = ends.at(topic, partition, as_of_ms)
     lag = _unread(end, offset)
     lag_s = 0.0 if lag == 0 else None
     if lag:
         written_ms = ends.written_ms(topic, partition, offset)
         lag_s = None if written_ms is None else round(max(0.0, as_of_ms - written_ms) / 1000, 1)
+    else:
+        # Whatever was before: the verdict needs no more.
+        made = made[-1:]
+    window = [
+        Commit(each.at_ms, each.offset, _unread(ends.sampled(topic, partition, each.made_ms), each.offset)) for each in made
+    ]
     judged = judge(window, lag, as_of_ms, ends.earlier(topic, partition, SAMPLES))
     return Lag(group, topic, partition, offset, end, lag, lag_s, judged.verdict, judged.reason)
 

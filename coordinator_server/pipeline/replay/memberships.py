@@ -92,9 +92,9 @@ class Memberships:
     def __init__(self, state: MembersState | None = None) -> None:
         self.state = MembersState() if state is None else state
         self.changed: set[Who] = set()
-        """The clients that are in the group, and whose presence has changed. The caller empties it."""
+        """The clients that are in the group, and whose presence has changed."""
         self.is_changed = False
-        """Whether the state has changed. The caller resets it."""
+        """Whether the state has changed."""
 
     def add(self, records: Iterable[tuple[Message, Message | None]], offset: int, at_ms: int) -> list[Membership]:
         """Take the group's records of a batch that begins at an offset, and return what has ended with it."""

@@ -42,8 +42,7 @@ def sampled(data: Path, told: Story, behind: int, *later: tuple[int, int]) -> No
         writer.write(told.now_ms + after_ms, {"orders": [each + ahead for each in told.offsets]})
     with open_to_write(data / DIRECTORY, CLUSTER) as database:
         database.execute("BEGIN")
-        take_samples(database, data)
-        write_group_lags(database)
+        write_group_lags(database, is_sampled=take_samples(database, data))
         database.execute("COMMIT")
 
 

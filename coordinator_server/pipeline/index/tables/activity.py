@@ -49,7 +49,22 @@ class ActivityRows:
                 " rebalances = rebalances + excluded.rebalances",
                 (*which, *counted),
             )
+            database.execute(
+                "INSERT INTO totals VALUES (?, ?, ?) ON CONFLICT (group_no) DO UPDATE SET"
+                " commits = commits + excluded.commits, rebalances = rebalances + excluded.rebalances",
+                (which[0], counted[0], counted[2]),
+            )
         self._counted = {}
+
+
+def forget_minutes_before(database: sqlite3.Connection, groups: str, shard: int, at_ms: int) -> None:
+    """Remove the minutes before the one of a moment from groups of a shard, which SQL chooses, and from their totals."""
+    database.execute(f"DELETE FROM minutes WHERE minute < ? AND {groups}", (at_ms // MINUTE_MS, shard))
+    database.execute(f"DELETE FROM totals WHERE {groups}", (shard,))
+    database.execute(
+        f"INSERT INTO totals SELECT group_no, sum(commits), sum(rebalances) FROM minutes WHERE {groups} GROUP BY group_no",
+        (shard,),
+    )
 
 
 def activity(database: sqlite3.Connection, group_id: str, since_ms: int = 0, until_ms: int = 2**62) -> list[Minute]:
@@ -65,8 +80,7 @@ def activity(database: sqlite3.Connection, group_id: str, since_ms: int = 0, unt
 def totals(database: sqlite3.Connection) -> Iterator[tuple[str, Totals]]:
     """Yield the groups with what they have done, by id."""
     rows: Iterable[tuple[str, int, int]] = database.execute(
-        "SELECT g.id, sum(m.commits), sum(m.rebalances) FROM minutes m JOIN groups g ON g.group_no = m.group_no"
-        " GROUP BY m.group_no ORDER BY g.id"
+        "SELECT g.id, t.commits, t.rebalances FROM totals t JOIN groups g ON g.group_no = t.group_no ORDER BY g.id"
     )
     for group, commits, rebalances in rows:
         yield group, Totals(commits, rebalances)

@@ -19,27 +19,27 @@ from coordinator_server.pipeline.lag.end_offsets import (
 )
 
 
-def take_samples(database: sqlite3.Connection, data_dir: Path) -> int:
+def take_samples(database: sqlite3.Connection, data_dir: Path) -> bool:
     """Take what the files have that was not taken, and forget the days whose files were removed. The caller has a transaction.
 
-    Return the number of complete samples that are new.
+    Return whether there was any of that.
     """
     files = dict(sample_files(data_dir))
     known: dict[str, int] = dict(database.execute("SELECT day, size FROM sample_files").fetchall())
-    for day in known.keys() - files.keys():
+    removed = known.keys() - files.keys()
+    for day in removed:
         _forget(database, day)
-    count = 0
+    has_changed = bool(removed)
     for day, path in files.items():
         size = known.get(day, 0)
         if path.stat().st_size < size:
             _forget(database, day)
-            size = 0
+            size, has_changed = 0, True
         for sample, end in samples_in(path, size):
-            count += sample.topic is None
             _write(database, sample)
-            size = end
+            size, has_changed = end, True
         database.execute("INSERT OR REPLACE INTO sample_files VALUES (?, ?)", (day, size))
-    return count
+    return has_changed
 
 
 def _forget(database: sqlite3.Connection, day: str) -> None:

@@ -18,6 +18,7 @@ from protocol.record_batch import BatchHeader
 OpenCommits = dict[int, list[Change]]
 decode_open: Final = msgspec.msgpack.Decoder(OpenCommits).decode
 _NUMBERS: Final = msgspec.msgpack.Decoder(list[int])
+_STALE: Final = "group_no IN (SELECT group_no FROM stale_lags)"
 _COLUMNS: Final = ", ".join(GroupLag.__struct_fields__[1:])
 
 
@@ -38,16 +39,24 @@ class LagRows:
         self._changed.update(self._commits.take(*batch))
 
     def flush(self, database: sqlite3.Connection) -> None:
-        """Write what has changed. A position without commits is kept while a transaction is open, which may be of before."""
+        """Write what has changed, and forget it: a cluster has more positions than there is room for.
+
+        A position without commits is kept while a transaction is open, which may be of before.
+        """
         for where in self._changed:
             window = self._commits.windows[where]
             chosen = "(SELECT group_no FROM groups WHERE id = ?)"
             if window.commits or self.open:
-                row = *where, window.newest, _packed(window.commits)
-                database.execute(f"INSERT OR REPLACE INTO positions VALUES ({chosen}, ?, ?, ?, ?)", row)
+                last = window.commits[-1].offset if window.commits else None
+                row = *where, window.newest, last, _packed(window.commits)
+                database.execute(f"INSERT OR REPLACE INTO positions VALUES ({chosen}, ?, ?, ?, ?, ?)", row)
             else:
                 database.execute(f"DELETE FROM positions WHERE group_no = {chosen} AND topic = ? AND partition = ?", where)
+        stale = "INSERT OR IGNORE INTO stale_lags SELECT group_no FROM groups WHERE id = ?"
+        for group in {where.group for where in self._changed}:
+            database.execute(stale, (group,))
         self._changed = set()
+        self._commits.windows.clear()
 
 
 class _StoredCommits(Commits):
@@ -58,7 +67,7 @@ class _StoredCommits(Commits):
         self._database = database
 
     def window(self, where: Position) -> Window:
-        """Return the window of a position, as it is known or stored."""
+        """Return the window of a position, as it is known since the last flush, or stored."""
         found = self.windows.get(where)
         if found is None:
             row = self._database.execute(
@@ -89,15 +98,52 @@ def _unpacked(packed: bytes) -> list[Made]:
     return found
 
 
-def write_group_lags(database: sqlite3.Connection) -> None:
-    """Write the lag of each group as of the last sample. The caller has a transaction."""
-    database.execute("DELETE FROM group_lags")
-    for each in group_lags(lags_now(database)):
-        row = each.partitions, each.lag, each.lag_s, str(each.verdict), each.worst
+def write_group_lags(database: sqlite3.Connection, *, is_sampled: bool) -> None:
+    """Write the lag of groups as of the last sample: with new samples of all, otherwise of those that have other commits now.
+
+    SQLite adds up what is unread. Positions of which something is are judged here. The caller has a transaction.
+    """
+    chosen = "true" if is_sampled else _STALE
+    database.execute(f"DELETE FROM group_lags WHERE {chosen}")
+    if last_sample_ms(database) >= 0:
+        if is_sampled:
+            _write_ends(database)
         database.execute(
-            f"INSERT INTO group_lags (group_no, {_COLUMNS}) VALUES ((SELECT group_no FROM groups WHERE id = ?), ?, ?, ?, ?, ?)",
-            (each.group, *row),
+            f"INSERT INTO group_lags (group_no, {_COLUMNS})"
+            " SELECT p.group_no, count(*), sum(max(e.end_offset - p.last_offset, 0)),"
+            f" iif(sum(e.end_offset <= p.last_offset), 0.0, NULL), '{Verdict.OK}', NULL"
+            " FROM positions p LEFT JOIN last_ends e ON e.topic = p.topic AND e.partition = p.partition"
+            f" WHERE p.last_offset IS NOT NULL AND {chosen} GROUP BY p.group_no"
         )
+        for each in group_lags(_unread_lags(database, chosen)):
+            database.execute(
+                "UPDATE group_lags SET lag_s = coalesce(?, lag_s), verdict = ?, worst = ?"
+                " WHERE group_no = (SELECT group_no FROM groups WHERE id = ?)",
+                (each.lag_s, str(each.verdict), each.worst, each.group),
+            )
+    database.execute("DELETE FROM stale_lags")
+
+
+def _write_ends(database: sqlite3.Connection) -> None:
+    """Write the ends of all partitions at the time of the last sample."""
+    database.execute("DELETE FROM last_ends")
+    for row in _last_hour(database).now():
+        database.execute("INSERT INTO last_ends VALUES (?, ?, ?)", row)
+
+
+def _unread_lags(database: sqlite3.Connection, chosen: str) -> Iterator[Lag]:
+    """Yield the lags of the positions of which something is unread, those of a group together."""
+    # In this order of tables nothing is sorted.
+    behind: Iterable[tuple[str, str, int, bytes]] = database.execute(
+        "SELECT g.id, p.topic, p.partition, p.commits FROM groups g CROSS JOIN positions p ON p.group_no = g.group_no"
+        " CROSS JOIN last_ends e ON e.topic = p.topic AND e.partition = p.partition AND e.end_offset > p.last_offset"
+        f" WHERE g.group_no IN (SELECT group_no FROM group_lags WHERE lag > 0 AND {chosen})"
+        " ORDER BY g.group_no, p.topic, p.partition"
+    )
+    ends: EndOffsets | None = None
+    for group, topic, partition, packed in behind:
+        ends = _last_hour(database) if ends is None else ends
+        yield lag_of(Position(group, topic, partition), _unpacked(packed), ends)
 
 
 # --- reading
@@ -126,9 +172,13 @@ def lags_now(database: sqlite3.Connection, groups: Collection[str] = ()) -> Iter
     """Yield the lags of groups as of the last sample, of each by partition; of all if none is named."""
     ends: EndOffsets | None = None
     for where, commits in last_commits(database, groups):
-        if ends is None:
-            ends = end_offsets(database, since_ms=last_sample_ms(database) - WINDOW_MS)
+        ends = _last_hour(database) if ends is None else ends
         yield lag_of(where, commits, ends)
+
+
+def _last_hour(database: sqlite3.Connection) -> EndOffsets:
+    """Return the samples that lags are found with."""
+    return end_offsets(database, since_ms=last_sample_ms(database) - WINDOW_MS)
 
 
 def indexed_group_lags(database: sqlite3.Connection) -> list[GroupLag]:

@@ -54,20 +54,19 @@ class MembershipRows:
             self._changed.add(group_no)
 
     def flush(self, database: sqlite3.Connection) -> None:
-        """Write what has changed."""
+        """Write what has changed, and forget it."""
         for group_no, ended in self._ended:
             _write(database, group_no, ended)
         for group_no in self._changed:
             found = self._groups[group_no]
             for who in found.changed:
                 _write(database, group_no, found.of(who))
-            found.changed.clear()
-            found.is_changed = False
             database.execute("INSERT OR REPLACE INTO members VALUES (?, ?)", (group_no, msgspec.msgpack.encode(found.state)))
         self._ended, self._changed = [], set()
+        self.forget()
 
     def forget(self) -> None:
-        """Forget what is known of groups: their rows are gone."""
+        """Forget what is known of groups."""
         self._groups = {}
 
 

@@ -85,7 +85,7 @@ class ShareRows:
         self._changed.add(key)
 
     def flush(self, database: sqlite3.Connection) -> None:
-        """Write what has changed."""
+        """Write what has changed, and forget it."""
         for key in self._changed:
             found = self._partitions[key]
             for minute, standing in found.minutes.items():
@@ -98,15 +98,13 @@ class ShareRows:
                 " WHERE share_no = ?",
                 (found.changed_ms, packed, *row, found.number),
             )
-            found.minutes = {}
-        self._changed = set()
+        self._shards, self._partitions, self._changed = {}, {}, set()
 
     def forget(self, database: sqlite3.Connection, shard: int) -> None:
-        """Remove the rows of a shard, and forget what is known."""
+        """Remove the rows of a shard. What is known was flushed."""
         chosen = "(SELECT share_no FROM share_partitions WHERE shard = ?)"
         database.execute(f"DELETE FROM share_minutes WHERE share_no IN {chosen}", (shard,))
         database.execute("DELETE FROM share_partitions WHERE shard = ?", (shard,))
-        self._shards, self._partitions = {}, {}
 
     def forget_before(self, database: sqlite3.Connection, shard: int, at_ms: int | None) -> None:
         """Remove the minutes of a shard that are before a moment; None if that is unknown."""

@@ -51,7 +51,7 @@ class TransactionRows:
             self._changed.add(each.transactional_id)
 
     def flush(self, database: sqlite3.Connection) -> None:
-        """Write what has changed."""
+        """Write what has changed, and forget it."""
         for number, ended in self._ended:
             _write(database, number, ended)
         for transactional_id in self._changed:
@@ -61,14 +61,13 @@ class TransactionRows:
                 _write(database, found.number, going_on)
             packed = None if last is None else msgspec.msgpack.encode(last)
             database.execute("UPDATE transactional_ids SET last = ? WHERE id_no = ?", (packed, found.number))
-        self._ended, self._changed = [], set()
+        self._ended, self._changed, self._ids = [], set(), {}
 
     def forget(self, database: sqlite3.Connection, shard: int) -> None:
-        """Remove the rows of a shard, and forget what is known."""
+        """Remove the rows of a shard. What is known was flushed."""
         ids = "(SELECT id_no FROM transactional_ids WHERE shard = ?)"
         database.execute(f"DELETE FROM transactions WHERE id_no IN {ids}", (shard,))
         database.execute("DELETE FROM transactional_ids WHERE shard = ?", (shard,))
-        self._ids = {}
 
     def forget_before(self, database: sqlite3.Connection, shard: int, offset: int) -> None:
         """Remove the transactions of a shard that have ended before an offset."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,11 @@ from coordinator_server.pipeline.compact.run import compact, plans, run_python
 from coordinator_server.pipeline.errors import Busy, CannotRun, PipelineError
 from coordinator_server.pipeline.index import database
 from coordinator_server.pipeline.index.answers import GroupHistory
-from coordinator_server.pipeline.index.database import open_to_write
+from coordinator_server.pipeline.index.database import open_to_read, open_to_write
 from coordinator_server.pipeline.index.feed import DIRECTORY, LogDiffers, Updated, batches_after, update, update_shard
 from coordinator_server.pipeline.index.period import Period
 from coordinator_server.pipeline.index.shard_row import Position
+from coordinator_server.pipeline.index.tables.activity import activity, totals
 from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.pipeline.progress import Progress
 from tests.support.index import CLUSTER, SHARD, assert_same, index_writer, make_directory
@@ -108,6 +110,9 @@ def test_what_retention_has_removed_leaves_the_index_as_well(data: Path) -> None
     before = history.events(Period(each=True), 10, NO_NAMES).events
 
     assert updated(data, 10) == Updated()
+    with closing(open_to_read(data / DIRECTORY, CLUSTER)) as index:
+        [(group, total)] = totals(index)
+        assert (group, total.commits) == (GROUP, sum(minute.commits for minute in activity(index, GROUP)))
     after = history.events(Period(each=True), 10, NO_NAMES).events
     assert (len(before), len(after)) == (10, 2)
     assert after == before[-len(after) :]

@@ -17,7 +17,7 @@ from coordinator_server.pipeline.replay.group_owners import Ownership
 from coordinator_server.pipeline.replay.memberships import MembersState
 from coordinator_server.transaction.transaction import Transaction
 
-SHAPES = {1: 2261517225, 2: 1051113083, 3: 1051113083, 4: 3730229320, 5: 1317297745, 6: 743521301}
+SHAPES = {1: 2261517225, 2: 1051113083, 3: 1051113083, 4: 3730229320, 5: 1317297745, 6: 743521301, 7: 743521301}
 """The shape of the structs by format: never change an entry, add one."""
 STORED = (Start, Event, RunState, Ownership, MembersState, Transaction, OpenWrites, Change, Made, Kept)
 
