@@ -161,7 +161,8 @@ def _lags(data_dir: Path, notes: list[str]) -> Mapping[str, GroupLag]:
     """Return the lags of groups, as the index of a directory that follows a cluster has them, and note as of when."""
     from coordinator_server.pipeline.index.database import NoIndex
     from coordinator_server.pipeline.index.feed import index_of
-    from coordinator_server.pipeline.index.tables.lags import indexed_group_lags, last_sample_ms
+    from coordinator_server.pipeline.index.tables.end_offsets import last_sample_ms
+    from coordinator_server.pipeline.index.tables.lags import indexed_group_lags
 
     try:
         with index_of(data_dir) as index:

@@ -21,7 +21,8 @@ from typing import Any, Final, NamedTuple
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from coordinator_server.pipeline.index.tables.activity import Totals, totals
-from coordinator_server.pipeline.index.tables.lags import indexed_group_lags, lags_now, last_sample_ms
+from coordinator_server.pipeline.index.tables.end_offsets import last_sample_ms
+from coordinator_server.pipeline.index.tables.lags import indexed_group_lags, lags_now
 from coordinator_server.pipeline.index.tables.memberships import Assigned, GroupNow, groups_now
 from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.pipeline.lag.lags import GroupLag, Lag

@@ -33,7 +33,7 @@ from coordinator_server.pipeline.index.database import NoIndex
 from coordinator_server.pipeline.index.feed import DIRECTORY, index_of
 from coordinator_server.pipeline.index.period import Period
 from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup
-from coordinator_server.pipeline.index.tables.lags import last_sample_ms
+from coordinator_server.pipeline.index.tables.end_offsets import last_sample_ms
 from coordinator_server.whatif.membership import Membership
 from coordinator_server.whatif.names import NAMES
 from coordinator_server.whatif.topics import read_topics

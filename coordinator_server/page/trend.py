@@ -21,8 +21,7 @@ from coordinator_server.page.lanes import Window
 from coordinator_server.pipeline.index.chunk import batches_of
 from coordinator_server.pipeline.index.reader import Chunk
 from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup
-from coordinator_server.pipeline.index.tables.end_offsets import end_offsets
-from coordinator_server.pipeline.index.tables.lags import last_sample_ms
+from coordinator_server.pipeline.index.tables.end_offsets import end_offsets, last_sample_ms
 from coordinator_server.pipeline.lag.end_offsets import EndOffsets
 from coordinator_server.pipeline.lag.lags import Commits
 

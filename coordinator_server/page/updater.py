@@ -28,7 +28,7 @@ from coordinator_server.pipeline.index.database import NoIndex
 from coordinator_server.pipeline.index.feed import DIRECTORY, index_of, update
 from coordinator_server.pipeline.index.reader import IndexedShard
 from coordinator_server.pipeline.index.snapshot import GroupVersion, Snapshot
-from coordinator_server.pipeline.index.tables.lags import last_sample_ms
+from coordinator_server.pipeline.index.tables.end_offsets import last_sample_ms
 from coordinator_server.pipeline.input.data_dir import durable, is_served
 from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD, NO_NAMES, TopicNames
 from coordinator_server.pipeline.progress import Progress

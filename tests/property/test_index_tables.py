@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coordinator_server.pipeline.index import writer as writing
+from coordinator_server.pipeline.index.tables import end_offsets
 from tests.support.index import SHARD, Killed
 from tests.support.index_tables import (
     comparable_share,
@@ -71,6 +72,7 @@ def test_the_tables_of_an_index_say_what_the_log_says(tmp_path: Path, monkeypatc
         write_log(data / TRANSACTIONS, plan.transactions, 2)
     share = write_segments(data / SHARE, share_log(plan.seed, 16), 2)
     monkeypatch.setattr(writing, "FLUSH_BYTES", 400)
+    monkeypatch.setattr(end_offsets, "FEW", 1)
     samples = iter(plan.samples)
     for of_groups, of_transactions, of_share in plan.cuts:
         for second, ends in islice(samples, 1):

@@ -116,7 +116,7 @@ def of_index(data: Path) -> dict[str, Any]:
             "transactions": sorted(((each.transactional_id, each.transaction) for each in transactions(database)), key=str),
             "share": share,
             "minutes": {each[:3]: share_minutes(database, SharePartitionKey(*each[:3])) for each in share},
-            "lags": list(lags_now(database)),
+            "lags": sorted(lags_now(database), key=lambda each: (each.group, each.topic, each.partition)),
             "group lags": indexed_group_lags(database),
         }
 

@@ -34,16 +34,22 @@ class Sample(Struct, frozen=True):
 
 
 class EndOffsets:
-    """The ends of partitions over time, from samples in their order."""
+    """The ends of partitions over time, from samples in their order. ``sampled``: the times of complete ones, if they are known."""
 
-    def __init__(self, samples: Iterable[Sample]) -> None:
+    def __init__(self, samples: Iterable[Sample], sampled: Iterable[int] = ()) -> None:
         # By partition: the times at which it had another end than before, and those ends.
         self._changes: dict[tuple[str, int], tuple[list[int], list[int]]] = {}
-        self._sampled: list[int] = []
+        self._sampled = list(sampled)
+        self._partitions: dict[str, int] = {}
         for sample in samples:
             if sample.topic is None:
                 self._sampled.append(sample.at_ms)
                 continue
+            count = len(sample.end_offsets or ())
+            for partition in range(count, self.partitions(sample.topic)):
+                # The topic was made again with fewer.
+                self._changes.pop((sample.topic, partition), None)
+            self._partitions[sample.topic] = count
             for partition, end in enumerate(sample.end_offsets or ()):
                 self._add((sample.topic, partition), sample.at_ms, end)
         self.last_ms = self._sampled[-1] if self._sampled else UNKNOWN
@@ -70,17 +76,23 @@ class EndOffsets:
         index = bisect_right(times, at_ms)
         return ends[index - 1] if index else None
 
-    def now(self) -> Iterator[tuple[str, int, int]]:
-        """Yield the partitions whose end is known at the time of the last complete sample: topic, partition, end."""
-        for topic, partition in self._changes:
-            end = self.at(topic, partition, self.last_ms)
-            if end is not None:
-                yield topic, partition, end
+    def partitions(self, topic: str) -> int:
+        """Return the number of partitions of a topic in its last sample; 0 without one."""
+        return self._partitions.get(topic, 0)
+
+    def sampled_ms(self, samples: int) -> int:
+        """Return the time of the first of the last complete samples; -1 without one."""
+        return self._sampled[-samples:][0] if self._sampled else UNKNOWN
+
+    def begin(self, topic: str, partition: int) -> tuple[int, int] | None:
+        """Return when the end of a partition is known for the first time, and what it is then; None if it never is."""
+        times, ends = self._changes.get((topic, partition), ([], []))
+        return (times[0], ends[0]) if times else None
 
     def earlier(self, topic: str, partition: int, samples: int) -> int | None:
         """Return the end of a partition in the first of the last samples that has it; None if none has."""
         times, _ = self._changes.get((topic, partition), ([], []))
-        return self.sampled(topic, partition, max(times[0], self._sampled[-samples:][0])) if times and self._sampled else None
+        return self.sampled(topic, partition, max(times[0], self.sampled_ms(samples))) if times and self._sampled else None
 
     def written_ms(self, topic: str, partition: int, offset: int) -> float | None:
         """Return when the record at an offset was written, evenly spread between two samples; None if it is unknown."""

@@ -7,8 +7,6 @@ nobody knows how far the partitions are.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
@@ -174,22 +172,57 @@ def lag_of(where: Position, made: Sequence[Made], ends: EndOffsets) -> Lag:
     return Lag(group, topic, partition, offset, end, lag, lag_s, judged.verdict, judged.reason)
 
 
+def suffice(ends: EndOffsets, where: Position, made: Sequence[Made]) -> bool:
+    """Return whether ends without the oldest ones say of a position all that ``lag_of`` wants to know."""
+    begin, end = ends.begin(where.topic, where.partition), ends.at(where.topic, where.partition, ends.last_ms)
+    if begin is None or end is None:
+        return where.partition >= ends.partitions(where.topic)
+    (begin_ms, first_end), offset = begin, made[-1].offset
+    if end <= offset:
+        return True
+    return first_end <= offset and begin_ms <= min(ends.sampled_ms(SAMPLES), *(each.made_ms for each in made))
+
+
 def _unread(end: int | None, offset: int) -> int | None:
     return None if end is None else max(0, end - offset)
 
 
-def group_lags(found: Iterable[Lag]) -> Iterator[GroupLag]:
-    """Return the lags of groups. Those of one group have to come together, as they do from ``lags``: a group is in one shard."""
-    for group, lags_of_group in groupby(found, key=attrgetter("group")):
-        of = list(lags_of_group)
-        known = [each.lag for each in of if each.lag is not None]
-        verdict = of_group(each.verdict for each in of)
-        worst = max(of, key=lambda each: (_RANKS.get(each.verdict, 0), each.lag or 0))
-        yield GroupLag(
-            group,
-            len(of),
-            sum(known) if known else None,
-            max((each.lag_s for each in of if each.lag_s is not None), default=None),
-            verdict,
-            None if verdict is Verdict.OK else f"{worst.topic}-{worst.partition} {worst.verdict}: {worst.reason}",
-        )
+class _Sum:
+    """The lags of one group, as they come."""
+
+    def __init__(self) -> None:
+        self._partitions = 0
+        self._lag: int | None = None
+        self._lag_s: float | None = None
+        self._verdicts: set[Verdict] = set()
+        self._worst: Lag | None = None
+
+    def add(self, found: Lag) -> None:
+        """Add a lag."""
+        self._partitions += 1
+        self._verdicts.add(found.verdict)
+        if found.lag is not None:
+            self._lag = (self._lag or 0) + found.lag
+        if found.lag_s is not None:
+            self._lag_s = max(self._lag_s or 0.0, found.lag_s)
+        if self._worst is None or _badness(found) > _badness(self._worst):
+            self._worst = found
+
+    def lag_of(self, group: str) -> GroupLag:
+        """Return what they come to."""
+        verdict, worst = of_group(self._verdicts), self._worst
+        assert worst is not None, group
+        text = None if verdict is Verdict.OK else f"{worst.topic}-{worst.partition} {worst.verdict}: {worst.reason}"
+        return GroupLag(group, self._partitions, self._lag, self._lag_s, verdict, text)
+
+
+def _badness(found: Lag) -> tuple[int, int]:
+    return _RANKS.get(found.verdict, 0), found.lag or 0
+
+
+def group_lags(found: Iterable[Lag]) -> list[GroupLag]:
+    """Return the lags of groups. Those of one group may come in any order; of two that are as bad, the first one counts."""
+    sums: dict[str, _Sum] = {}
+    for each in found:
+        sums.setdefault(each.group, _Sum()).add(each)
+    return [each.lag_of(group) for group, each in sums.items()]

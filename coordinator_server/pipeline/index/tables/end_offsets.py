@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from array import array
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from coordinator_server.pipeline.lag.end_offsets import (
     DAY_MS,
@@ -17,6 +18,9 @@ from coordinator_server.pipeline.lag.end_offsets import (
     sample_files,
     samples_in,
 )
+
+FEW: Final = 16
+"""So many samples of a topic are read first."""
 
 
 def take_samples(database: sqlite3.Connection, data_dir: Path) -> bool:
@@ -65,8 +69,7 @@ def end_offsets(
 
 
 def _samples(database: sqlite3.Connection, topics: Collection[str] | None, since_ms: int, until_ms: int) -> Iterator[Sample]:
-    names = [name for (name,) in database.execute("SELECT DISTINCT topic FROM end_offsets")] if topics is None else topics
-    for topic in names:
+    for topic in sampled_topics(database) if topics is None else topics:
         rows: Iterable[tuple[int, bytes]] = database.execute(
             "SELECT at_ms, ends FROM end_offsets WHERE topic = ? AND at_ms BETWEEN ? AND ? ORDER BY at_ms",
             (topic, since_ms, until_ms),
@@ -78,6 +81,58 @@ def _samples(database: sqlite3.Connection, topics: Collection[str] | None, since
     )
     for (at_ms,) in times:
         yield Sample(at_ms)
+
+
+def last_sample_ms(database: sqlite3.Connection) -> int:
+    """Return the time of the last complete sample; -1 without one."""
+    (found,) = database.execute("SELECT coalesce(max(at_ms), -1) FROM samples").fetchone()
+    return int(found)
+
+
+def sampled_topics(database: sqlite3.Connection) -> list[str]:
+    """Return the topics of which there are samples: SQLite looks each up, and does not read them all."""
+    rows = database.execute(
+        "WITH RECURSIVE found(topic) AS (SELECT min(topic) FROM end_offsets UNION ALL"
+        " SELECT (SELECT min(topic) FROM end_offsets e WHERE e.topic > found.topic) FROM found WHERE topic IS NOT NULL)"
+        " SELECT topic FROM found WHERE topic IS NOT NULL"
+    )
+    return [topic for (topic,) in rows]
+
+
+class LatestEnds:
+    """The ends of one topic after another, from the begin of the day of a moment on, each as far back as is wanted.
+
+    Most who ask have read what was written lately, and the samples of a day of all topics are more than there is room for.
+    """
+
+    def __init__(self, database: sqlite3.Connection, since_ms: int) -> None:
+        self._database = database
+        self._since_ms = begin_of_day_ms(since_ms)
+        times = database.execute("SELECT at_ms FROM samples WHERE at_ms >= ? ORDER BY at_ms", (self._since_ms,))
+        self._sampled = [at_ms for (at_ms,) in times]
+        self._topic: str | None = None
+        self._count = 0
+        self._is_all = False
+        self._ends = EndOffsets(())
+
+    def of(self, topic: str, is_enough: Callable[[EndOffsets], bool]) -> EndOffsets:
+        """Return as many of the last samples of a topic as are enough, or all."""
+        if topic != self._topic:
+            self._topic, self._count = topic, FEW
+            self._read()
+        while not self._is_all and not is_enough(self._ends):
+            self._count *= 4
+            self._read()
+        return self._ends
+
+    def _read(self) -> None:
+        rows: Sequence[tuple[int, bytes]] = self._database.execute(
+            "SELECT at_ms, ends FROM end_offsets WHERE topic = ? AND at_ms >= ? ORDER BY at_ms DESC LIMIT ?",
+            (self._topic, self._since_ms, self._count),
+        ).fetchall()
+        self._is_all = len(rows) < self._count
+        samples = (Sample(at_ms, self._topic, _unpacked(packed)) for at_ms, packed in reversed(rows))
+        self._ends = EndOffsets(samples, self._sampled)
 
 
 def _unpacked(packed: bytes) -> list[int]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
 
-from coordinator_server.pipeline.index.tables.end_offsets import end_offsets
+from coordinator_server.pipeline.index.tables.end_offsets import LatestEnds, last_sample_ms, sampled_topics
 from coordinator_server.pipeline.lag.commit_keys import Position
 from coordinator_server.pipeline.lag.end_offsets import EndOffsets
-from coordinator_server.pipeline.lag.lags import WINDOW_MS, Change, Commits, GroupLag, Lag, Window, group_lags, lag_of
+from coordinator_server.pipeline.lag.lags import WINDOW_MS, Change, Commits, GroupLag, Lag, Window, group_lags, lag_of, suffice
 from coordinator_server.pipeline.lag.verdicts import Made, Verdict
 from protocol.record_batch import BatchHeader
 
@@ -127,40 +128,51 @@ def write_group_lags(database: sqlite3.Connection, *, is_sampled: bool) -> None:
 def _write_ends(database: sqlite3.Connection) -> None:
     """Write the ends of all partitions at the time of the last sample."""
     database.execute("DELETE FROM last_ends")
-    for row in _last_hour(database).now():
-        database.execute("INSERT INTO last_ends VALUES (?, ?, ?)", row)
+    latest = _latest_ends(database)
+    for topic in sampled_topics(database):
+        ends = latest.of(topic, lambda ends: None not in _last(ends, topic))  # noqa: B023 - called at once
+        for partition, end in enumerate(_last(ends, topic)):
+            if end is not None:
+                database.execute("INSERT INTO last_ends VALUES (?, ?, ?)", (topic, partition, end))
+
+
+def _last(ends: EndOffsets, topic: str) -> list[int | None]:
+    """Return the end of each partition at the time of the last sample."""
+    return [ends.at(topic, partition, ends.last_ms) for partition in range(ends.partitions(topic))]
 
 
 def _unread_lags(database: sqlite3.Connection, chosen: str) -> Iterator[Lag]:
-    """Yield the lags of the positions of which something is unread, those of a group together."""
-    # In this order of tables nothing is sorted.
-    behind: Iterable[tuple[str, str, int, bytes]] = database.execute(
-        "SELECT g.id, p.topic, p.partition, p.commits FROM groups g CROSS JOIN positions p ON p.group_no = g.group_no"
+    """Yield the lags of the positions of which something is unread, topic by topic."""
+    return _lags(
+        database,
         " CROSS JOIN last_ends e ON e.topic = p.topic AND e.partition = p.partition AND e.end_offset > p.last_offset"
-        f" WHERE g.group_no IN (SELECT group_no FROM group_lags WHERE lag > 0 AND {chosen})"
-        " ORDER BY g.group_no, p.topic, p.partition"
+        f" WHERE g.group_no IN (SELECT group_no FROM group_lags WHERE lag > 0 AND {chosen})",
     )
-    ends: EndOffsets | None = None
-    for group, topic, partition, packed in behind:
-        ends = _last_hour(database) if ends is None else ends
-        yield lag_of(Position(group, topic, partition), _unpacked(packed), ends)
+
+
+def _lags(database: sqlite3.Connection, which: str, values: Iterable[str] = ()) -> Iterator[Lag]:
+    """Yield the lags of the chosen positions, topic by topic, so that there are the ends of one topic at a time."""
+    rows: Iterable[tuple[str, str, int, bytes]] = database.execute(
+        "SELECT g.id, p.topic, p.partition, p.commits FROM groups g CROSS JOIN positions p ON p.group_no = g.group_no"
+        f"{which} ORDER BY p.topic, p.partition, g.id",
+        tuple(values),
+    )
+    latest = _latest_ends(database)
+    for group, topic, partition, packed in rows:
+        if commits := _unpacked(packed):
+            where = Position(group, topic, partition)
+            ends = latest.of(topic, partial(suffice, where=where, made=commits))
+            yield lag_of(where, commits, ends)
 
 
 # --- reading
 
 
-def last_sample_ms(database: sqlite3.Connection) -> int:
-    """Return the time of the last complete sample; -1 without one."""
-    (found,) = database.execute("SELECT coalesce(max(at_ms), -1) FROM samples").fetchone()
-    return int(found)
-
-
 def last_commits(database: sqlite3.Connection, groups: Collection[str] = ()) -> Iterator[tuple[Position, list[Made]]]:
     """Yield the last commits of the positions of groups, of each by partition; of all if none is named."""
-    where = f" WHERE g.id IN ({', '.join('?' * len(groups))})" if groups else ""
     rows: Iterable[tuple[str, str, int, bytes]] = database.execute(
         "SELECT g.id, p.topic, p.partition, p.commits FROM positions p JOIN groups g ON g.group_no = p.group_no"
-        f"{where} ORDER BY g.id, p.topic, p.partition",
+        f"{_among(groups)} ORDER BY g.id, p.topic, p.partition",
         tuple(groups),
     )
     for group, topic, partition, packed in rows:
@@ -169,16 +181,16 @@ def last_commits(database: sqlite3.Connection, groups: Collection[str] = ()) -> 
 
 
 def lags_now(database: sqlite3.Connection, groups: Collection[str] = ()) -> Iterator[Lag]:
-    """Yield the lags of groups as of the last sample, of each by partition; of all if none is named."""
-    ends: EndOffsets | None = None
-    for where, commits in last_commits(database, groups):
-        ends = _last_hour(database) if ends is None else ends
-        yield lag_of(where, commits, ends)
+    """Yield the lags of groups as of the last sample, by topic, partition and group; of all if none is named."""
+    return _lags(database, _among(groups), groups)
 
 
-def _last_hour(database: sqlite3.Connection) -> EndOffsets:
-    """Return the samples that lags are found with."""
-    return end_offsets(database, since_ms=last_sample_ms(database) - WINDOW_MS)
+def _among(groups: Collection[str]) -> str:
+    return f" WHERE g.id IN ({', '.join('?' * len(groups))})" if groups else ""
+
+
+def _latest_ends(database: sqlite3.Connection) -> LatestEnds:
+    return LatestEnds(database, last_sample_ms(database) - WINDOW_MS)
 
 
 def indexed_group_lags(database: sqlite3.Connection) -> list[GroupLag]:
