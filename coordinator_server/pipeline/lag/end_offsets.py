@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-import msgspec
 from msgspec import Struct
+
+from coordinator_server.log.day_files import begin_of_day_ms, day_files, day_ms, lines_in
 
 DIRECTORY: Final = "end-offsets"
 UNKNOWN: Final = -1
 FILE: Final = "end-offsets.jsonl"
-DATE: Final = "date="
-_DAY: Final = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
-DAY_MS: Final = 86_400_000
 
 
 class Sample(Struct, frozen=True):
@@ -124,35 +121,10 @@ def read_samples(data_dir: Path, since_ms: int = 0) -> Iterator[Sample]:
     first_ms = begin_of_day_ms(since_ms)
     for day, path in sample_files(data_dir):
         if day_ms(day) >= first_ms:
-            for sample, _ in samples_in(path):
+            for sample, _ in lines_in(path, Sample):
                 yield sample
 
 
 def sample_files(data_dir: Path) -> list[tuple[str, Path]]:
     """Return the days of which a directory has samples (``2026-11-24``), each with its file, in order."""
-    found = sorted((data_dir / DIRECTORY).glob(f"{DATE}{_DAY}/{FILE}"))
-    return [(path.parent.name.removeprefix(DATE), path) for path in found]
-
-
-def samples_in(path: Path, start: int = 0) -> Iterator[tuple[Sample, int]]:
-    """Return the samples of a file from a position on, each with the position after it: lines that are whole and can be read."""
-    with path.open("rb") as lines:
-        lines.seek(start)
-        for line in lines:
-            start += len(line)
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield msgspec.json.decode(line, type=Sample), start
-            except msgspec.DecodeError:
-                continue
-
-
-def day_ms(day: str) -> int:
-    """Return when a day begins, in ms."""
-    return round(datetime.fromisoformat(f"{day}T00:00:00+00:00").timestamp() * 1000)
-
-
-def begin_of_day_ms(at_ms: int) -> int:
-    """Return when the day of a moment begins, in UTC."""
-    return max(0, at_ms) // DAY_MS * DAY_MS
+    return day_files(data_dir / DIRECTORY, FILE)

@@ -9,15 +9,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from coordinator_server.pipeline.lag.end_offsets import (
-    DAY_MS,
-    EndOffsets,
-    Sample,
-    begin_of_day_ms,
-    day_ms,
-    sample_files,
-    samples_in,
-)
+from coordinator_server.log.day_files import DAY_MS, begin_of_day_ms, day_ms, lines_in
+from coordinator_server.pipeline.lag.end_offsets import EndOffsets, Sample, sample_files
 
 FEW: Final = 16
 """So many samples of a topic are read first."""
@@ -39,7 +32,7 @@ def take_samples(database: sqlite3.Connection, data_dir: Path) -> bool:
         if path.stat().st_size < size:
             _forget(database, day)
             size, has_changed = 0, True
-        for sample, end in samples_in(path, size):
+        for sample, end in lines_in(path, Sample, size):
             _write(database, sample)
             size, has_changed = end, True
         database.execute("INSERT OR REPLACE INTO sample_files VALUES (?, ?)", (day, size))

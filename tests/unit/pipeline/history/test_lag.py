@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from coordinator_server.cli import main
+from coordinator_server.log.day_files import DAY_MS
 from coordinator_server.observe.end_offsets import EndOffsetsWriter
 from coordinator_server.pipeline.history.end_offset_rows import new_end_offsets
 from coordinator_server.pipeline.history.tables import END_OFFSETS
 from coordinator_server.pipeline.history.view_sql import LAG, view_sql
 from coordinator_server.pipeline.history.views import lag
-from coordinator_server.pipeline.lag.end_offsets import DAY_MS
 from tests.support.observed_metrics import observed_directory
 from tests.support.page_log import Story, write_stories
 from tests.support.segments import START_MS
