@@ -23,8 +23,10 @@ from coordinator_server.pipeline.input.topic_names import CATALOG_SHARD
 from coordinator_server.whatif.advice import Saving, advise, duration_text
 from coordinator_server.whatif.figures import Certainty, Cost, Figure
 from coordinator_server.whatif.life import Life, Missing
+from coordinator_server.whatif.measured import measured_silences
 from coordinator_server.whatif.membership import Membership
 from coordinator_server.whatif.reader import Batches, LifeReader
+from coordinator_server.whatif.silences import Heard
 from coordinator_server.whatif.topics import read_topics
 from coordinator_server.whatif.verdict import Compared, Question, Verdict, judge, sides_of
 
@@ -68,9 +70,11 @@ def _life(options: argparse.Namespace) -> Life:
     topics = read_topics(options.data_dir, ends.get(CATALOG_SHARD, 0))
     history = GroupHistory(options.data_dir, options.group, note)
     upto, removed = ends.get(history.shard.name, 0), removed_to(options.data_dir).get(history.shard.name, 0)
+    session_ms = options.session_timeout
+    measured = measured_silences(options.data_dir, options.group, history.shard.name, session_ms) if session_ms else None
 
     def read(batches: Batches, begins_at: int) -> Life:
-        reader = LifeReader(topics, options.group, options.session_timeout)
+        reader = LifeReader(topics, options.group, None if measured is None else Heard(session_ms, measured))
         reader.add(batches, upto)
         return reader.lives(max(begins_at, removed)).get(options.group, Life(options.group, [], []))
 
@@ -143,10 +147,11 @@ def _shorter(verdict: Verdict, session_ms: int) -> str:
     """Say what is known of a session that is shorter than it was."""
     had, asked = duration_text(verdict.shortened_ms), duration_text(session_ms)
     if verdict.silences is None:
-        return f"members had sessions of up to {had}: whether one of {asked} would have ended is not in the log"
+        return f"members had sessions of up to {had}: whether one of {asked} would have ended is not known"
     if not verdict.silences:
-        return f"no session of {asked} would have ended: members have committed more often"
-    return f"{counted(verdict.silences, 'time')} a member has not committed for {asked}: its session is taken to have ended"
+        return f"no session of {asked} would have ended: nobody was silent for so long"
+    times = counted(verdict.silences, "time")
+    return f"{times} a member was silent for {asked}, or may have been: its session is taken to have ended"
 
 
 def _missing(missing: Missing) -> str:

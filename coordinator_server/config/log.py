@@ -73,6 +73,15 @@ class LogConfig(Part, frozen=True, kw_only=True):
     log_journal_bytes: Annotated[
         int, Meta(ge=1 << 16), Ours("The size of each of the two journal files. On a small disk they are smaller.")
     ] = 16 << 20
+    log_silences_retention_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500),
+        Ours(
+            "For how many days the server keeps which members sent nothing for how long, if that was at least "
+            "group.min.session.timeout.ms: what-if judges shorter sessions by it. 0: it writes none, and removes those that there "
+            "are. Nodes that share a database write none."
+        ),
+    ] = 30
     log_provenance: Annotated[
         bool, Ours("Whether record headers say who made each change (principal, client id, host, member), and why.")
     ] = True

@@ -205,6 +205,9 @@ class CoordinatorTimer(Protocol):
     def cancel(self, key: Hashable, /) -> None:
         """Disarm the timer of ``key``. Do nothing if it has none."""
 
+    def heard(self, key: Hashable, /) -> None:
+        """Note a sign of life of a client that then waits for us: it does not arm the timer of ``key`` again."""
+
     def is_scheduled(self, key: Hashable, /) -> bool: ...
 
     def left_ms(self, key: Hashable, /) -> int | None:

@@ -34,8 +34,10 @@ from coordinator_server.pipeline.index.feed import DIRECTORY, index_of
 from coordinator_server.pipeline.index.period import Period
 from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup
 from coordinator_server.pipeline.index.tables.end_offsets import last_sample_ms
+from coordinator_server.whatif.measured import measured_silences
 from coordinator_server.whatif.membership import Membership
 from coordinator_server.whatif.names import NAMES
+from coordinator_server.whatif.silences import Heard
 from coordinator_server.whatif.topics import read_topics
 from coordinator_server.whatif.verdict import Question
 from protocol.errors import DecodeError
@@ -232,6 +234,11 @@ class Answers:
         with self._opened(asked.group_id) as (found, index):
             topics, removed = read_topics(self._data_dir, self._updater.catalog_to), self._removed_to().get(found.shard_name, 0)
             life = life_of(found, self._about_members, topics, removed)
+            session_ms = asked.question.membership.session_timeout_ms
+            if session_ms:
+                # Of commits, the page reads none.
+                measured = measured_silences(self._data_dir, found.id, found.shard_name, session_ms)
+                life.silences = Heard(session_ms, measured).silences(life.generations, life.static)
             whole = group.times_of(found.stored, found.reader().last)
             read_ms = self._read_ms(index)
         size = group.parsed(dict(asked.sizes))

@@ -373,7 +373,7 @@ class CoordinatorRuntime(Generic[S]):
             self.unload(partition)
         shard: ShardContext[S] = ShardContext(ShardId(self.topic, partition), epoch, self._serde, coalesces=self._coalesces)
         services = self._services
-        shard.timers = ShardTimers(services.timers, services.clock, lambda operation: self._expire(shard, operation))
+        shard.timers = ShardTimers(services.timers, services.clock, partial(self._expire, shard), services.silences(shard.id))
         given = shard_services(services, shard, partial(self._run_own, shard))
         shard.shard = self._build(partition=partition, registry=shard.registry, services=given)
         shard.on_fenced = partial(self._fenced, shard)

@@ -18,6 +18,7 @@ from coordinator_server.runtime.executor import ExecutorQueue, ShardExecutor
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.loads import LoadQueue
 from coordinator_server.runtime.outbox import OnOutcome, OutboxQueue, ShardOutbox
+from coordinator_server.runtime.silences import SilencesOf, unmeasured
 from coordinator_server.runtime.timers import TimerQueue
 
 S_co = TypeVar("S_co", bound=CoordinatorShard, covariant=True)
@@ -40,7 +41,7 @@ class BuildShard(Protocol[S_co]):
 class LoopServices(NamedTuple):
     """The services that a loop shares between its runtimes. Without both queues its shards have no outbox and no executor.
 
-    ``arrivals`` says which requests wait for loads: none by default.
+    ``arrivals`` says which requests wait for loads: none by default. ``silences`` takes those of a shard's clients.
     """
 
     store: LoadingLog
@@ -53,6 +54,7 @@ class LoopServices(NamedTuple):
     outbox: OutboxQueue | None = None
     executor: ExecutorQueue | None = None
     arrivals: Arrivals = NO_ARRIVALS
+    silences: SilencesOf = unmeasured
 
 
 class _None:

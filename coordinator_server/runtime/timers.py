@@ -5,6 +5,8 @@ new deadline; its heap entry is corrected when the old deadline is reached. The 
 
 While the process is stopped (SIGSTOP, a suspended machine) it cannot receive requests: ``grant_fresh_start`` then gives every
 armed timer its whole delay again.
+
+The client of a timer that is armed again was silent since it was armed. Long silences are noted for whoever measures them.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Final
 
 from coordinator_server.machine.shard import Clock, CoordinatorResult
+from coordinator_server.runtime.silences import UNMEASURED, ShardSilences
 from protocol.error_codes import ErrorCode
 
 TimerOperation = Callable[[], CoordinatorResult[Any]]
@@ -29,7 +32,7 @@ FIRE_UNITS: Final = 100
 class Timer:
     """One armed timer and the operation to run when it expires."""
 
-    __slots__ = ("deadline", "delay_ms", "due", "fire", "key", "operation", "owner", "retry_ms")
+    __slots__ = ("deadline", "delay_ms", "due", "fire", "heard_ms", "key", "operation", "owner", "retry_ms")
 
     def __init__(self, owner: dict[Hashable, Timer], key: Hashable, fire: Fire) -> None:
         self.owner = owner
@@ -38,6 +41,7 @@ class Timer:
         self.operation: TimerOperation
         self.delay_ms = self.deadline = self.retry_ms = 0
         self.due = -1  # the time of its live heap entry; another entry of this timer is stale
+        self.heard_ms = -1  # when its client was last heard of without arming it; since then it waits for us
 
 
 Fire = Callable[[Timer], None]
@@ -124,14 +128,19 @@ class ShardTimers:
 
     A timer with a retry interval fires until its operation succeeds: the ``fire`` callback reports each outcome to ``fired``.
     Between expiry and that report the timer does not count as scheduled. Cancelling or scheduling its key ends the retries.
+
+    ``silences`` gets each time of at least ``silences.least_ms`` between two armings, or before the timer is cancelled. It does not
+    if the second one ends earlier than the first: so does the session of a new client, which has waited for us.
     """
 
-    __slots__ = ("_clock", "_expiring", "_fire", "_queue", "_timers")
+    __slots__ = ("_clock", "_expiring", "_fire", "_queue", "_silences", "_silent_ms", "_timers")
 
-    def __init__(self, queue: TimerQueue, clock: Clock, fire: Fire) -> None:
+    def __init__(self, queue: TimerQueue, clock: Clock, fire: Fire, silences: ShardSilences = UNMEASURED) -> None:
         self._queue = queue
         self._clock = clock
         self._fire = fire
+        self._silences = silences
+        self._silent_ms = silences.least_ms
         self._timers: dict[Hashable, Timer] = {}
         self._expiring: dict[Hashable, Timer] = {}
 
@@ -146,6 +155,8 @@ class ShardTimers:
         now_ms = self._clock.now_ms()
         if 0 <= timer.due <= now_ms + delay_ms:
             # ``arm``, inlined for the common case: a deadline that moves later.
+            if now_ms - timer.deadline + timer.delay_ms >= self._silent_ms:
+                self._note(timer, now_ms)
             timer.delay_ms = delay_ms
             timer.deadline = now_ms + delay_ms
         else:
@@ -162,6 +173,14 @@ class ShardTimers:
         if timer is not None:
             self._cancel(timer)
 
+    def heard(self, key: Hashable, /) -> None:
+        """Note a sign of life that does not arm the timer of ``key`` again: its client waits for us from now on."""
+        timer = self._timers.get(key)
+        if timer is not None:
+            now_ms = self._clock.now_ms()
+            self._note(timer, now_ms)
+            timer.heard_ms = now_ms
+
     def is_scheduled(self, key: Hashable, /) -> bool:
         """Return whether a timer is armed under ``key``."""
         return key in self._timers
@@ -176,6 +195,7 @@ class ShardTimers:
         self._expiring.clear()
         for timer in list(self._timers.values()):
             self._cancel(timer)
+        self._silences.end()
 
     def fired(self, timer: Timer, error: ErrorCode | None) -> None:
         """Report the outcome of an expiry: None if its records are durable, otherwise the error.
@@ -189,7 +209,14 @@ class ShardTimers:
         else:
             self.schedule(timer.key, timer.retry_ms, timer.operation, timer.retry_ms)
 
+    def _note(self, timer: Timer, now_ms: int) -> None:
+        """Note the silence of a timer's client that ends now, if it was a long one, and the client did not wait for us."""
+        since_ms = timer.deadline - timer.delay_ms
+        if now_ms - since_ms >= self._silent_ms and since_ms >= timer.heard_ms:
+            self._silences.note(timer.key, since_ms, now_ms)
+
     def _cancel(self, timer: Timer) -> None:
+        self._note(timer, self._clock.now_ms())
         self._queue.discard(timer)
         # Its heap entry may stay for a long time, and must not keep what the timer was for.
         timer.key, timer.operation = None, _cancelled

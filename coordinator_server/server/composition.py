@@ -151,6 +151,7 @@ def open_rooms(site: Site, store: LogStore) -> Rooms:
         changes=changes,
         retention_worker=environment.make_worker and environment.make_worker(),
         has_cleaner=place is None and environment.has_tools,
+        has_sidecar=shared is None and environment.has_tools and environment.storage is None,
     )
     apis = logged(environment.alter_apis(served_apis(hosting.node)))
     sasl = open_login(base, wire, cluster, specs=site.specs, apis=apis, failed=guard.not_known)

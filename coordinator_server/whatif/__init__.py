@@ -10,7 +10,8 @@
     reader.py         lives from a log: puts the two and the topics together
     rules.py          the table of assignors, and how members wait under each
     membership.py     static members, longer sessions, a rebalance delay: a life with fewer changes
-    silences.py       shorter sessions: for how long the log has no sign of life of a member
+    silences.py       shorter sessions: for how long there was no sign of life of a member
+    measured.py       the silences that the server has measured, and when it has
     figures.py        what a rebalance costs, and how certain that is
     play.py           plays a life by a rule
     verdict.py        one group: as it was, as it would have been, whether the rule in force gives what was recorded

@@ -19,7 +19,7 @@ from coordinator_server.client.offsets import TopicPartition
 from coordinator_server.group.assign.order import order_members
 from coordinator_server.offsets.attribution import rebalance_took_ms
 from coordinator_server.pipeline.files.kafka.topics import made_up_id
-from coordinator_server.whatif.life import Generation, LifeMember, Protocol
+from coordinator_server.whatif.life import Generation, LifeMember, Protocol, Seat
 from coordinator_server.whatif.records import MemberRecord
 from coordinator_server.whatif.topics import TopicHistory
 from protocol.messages.consumer_protocol import CONSUMER
@@ -35,6 +35,7 @@ class ClassicLife:
     def __init__(self) -> None:
         self.generations: list[Generation] = []
         self.unreadable = 0
+        self.static: dict[str, Seat] = {}
         self._last = -1
         self._order: tuple[str, ...] = ()
 
@@ -44,6 +45,7 @@ class ClassicLife:
         if not isinstance(value, GroupMetadataValue):
             self._last = -1
             return
+        self.static |= {each.member_id: each.group_instance_id for each in value.members if each.group_instance_id is not None}
         if value.generation == self._last and value.members:
             return
         self._last = value.generation

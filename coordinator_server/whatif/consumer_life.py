@@ -21,13 +21,14 @@ from coordinator_server.group.consumer.subscriptions import is_homogeneous, matc
 from coordinator_server.group.consumer.target_spec import preferred_assignor
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.provenance import Provenance, Reason
-from coordinator_server.whatif.life import Generation, LifeMember, Protocol
+from coordinator_server.whatif.life import Generation, LifeMember, Protocol, Seat
 from coordinator_server.whatif.records import MemberRecord
 from coordinator_server.whatif.topics import TopicHistory
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.fields import uuid_text
 from protocol.messages.consumer_group_records import (
     ConsumerGroupMemberMetadataKey,
+    ConsumerGroupMemberMetadataValue,
     ConsumerGroupMetadataKey,
     ConsumerGroupTargetAssignmentMemberKey,
     ConsumerGroupTargetAssignmentMetadataValue,
@@ -54,6 +55,7 @@ class ConsumerLife:
 
     def __init__(self, group_id: str, topics: TopicHistory, shard: GroupShard) -> None:
         self.generations: list[Generation] = []
+        self.static: dict[str, Seat] = {}
         self._id = group_id
         self._topics = topics
         self._shard = shard
@@ -76,8 +78,10 @@ class ConsumerLife:
         if isinstance(key, ConsumerGroupTargetAssignmentMemberKey) and before.targets is None and group is not None:
             before.targets = {member_id: group.target(member_id) for member_id in group.targets}
         self._shard.replay(record.offset, CoordinatorRecord(key, record.value))
-        if isinstance(key, ConsumerGroupMemberMetadataKey) and record.value is not None:
+        if isinstance(key, ConsumerGroupMemberMetadataKey) and isinstance(record.value, ConsumerGroupMemberMetadataValue):
             before.updated = key.member_id
+            if record.value.instance_id is not None:
+                self.static[key.member_id] = record.value.instance_id
         elif isinstance(key, ConsumerGroupMetadataKey) and record.provenance is not None:
             self._reasons += record.provenance.reasons
         elif isinstance(record.value, ConsumerGroupTargetAssignmentMetadataValue):

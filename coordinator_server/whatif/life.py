@@ -99,12 +99,13 @@ class Generation(Struct, kw_only=True):
 
 
 class Silence(Struct, frozen=True):
-    """A time without a sign of life of a member, in the generation of this offset."""
+    """A time without a sign of life of a member, in the generation of this offset. At most so many sessions ``ended`` in it."""
 
     offset: int
     seat: Seat
     from_ms: int
     until_ms: int
+    ended: int = 1
 
 
 class Missing(Struct, frozen=True):
@@ -118,13 +119,15 @@ class Missing(Struct, frozen=True):
 class Life(Struct):
     """All generations of a group that the log has, and the offset at which its history begins.
 
-    ``unreadable`` counts generations whose members use a format of their own. Nobody has looked for ``silences`` if they are None.
+    ``unreadable`` counts generations whose members use a format of their own. ``static`` has the seats of static members by all
+    member ids that they had: one that came back may be in no generation. Nobody has looked for ``silences`` if they are None.
     """
 
     group_id: str
     generations: list[Generation]
     missing: list[Missing]
     unreadable: int = 0
+    static: dict[str, Seat] = {}
     silences: list[Silence] | None = None
 
 

@@ -74,7 +74,7 @@ def alter(
     """
     whole, session_ms = [*anchor, *turns], membership.session_timeout_ms
     longest_ms = shortened_ms(whole, membership)
-    certainty = certainty_of(whole, silences, session_ms) if longest_ms else Certainty.KNOWN
+    certainty = certainty_of(silences) if longest_ms else Certainty.KNOWN
     silent = len(silences or ()) if longest_ms and certainty is not Certainty.UNKNOWN else None
     if certainty is Certainty.BOUND:
         whole = with_silences(whole, silences or (), session_ms)

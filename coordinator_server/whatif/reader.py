@@ -23,15 +23,15 @@ NEWEST: Final = 2**63 - 1
 class LifeReader:
     """Collects lives. ``history`` has the topics, ``group_id`` is the one group that is asked for; None for all.
 
-    With ``session_ms``, silences of the one group are looked for that are not shorter.
+    With ``heard``, silences of the one group are looked for.
     """
 
-    def __init__(self, history: TopicHistory, group_id: str | None = None, session_ms: int = 0) -> None:
+    def __init__(self, history: TopicHistory, group_id: str | None = None, heard: Heard | None = None) -> None:
         self._history = history
         self._only = group_id
         self._groups: dict[str, _Reading] = {}
         self._shard = empty_shard()
-        self._heard = Heard(session_ms) if session_ms else None
+        self._heard = heard
         self.records = 0
 
     def add(self, batches: Batches, upto: int = NEWEST) -> None:
@@ -57,7 +57,7 @@ class LifeReader:
         lives = {group_id: reading.life(begins_at) for group_id, reading in self._groups.items()}
         if self._heard is not None:
             for life in lives.values():
-                life.silences = self._heard.silences(life.generations)
+                life.silences = self._heard.silences(life.generations, life.static)
         return lives
 
 
@@ -78,4 +78,5 @@ class _Reading:
         # Of a target assignment that compaction has kept, the members around it may be newer.
         whole = [each for each in self._consumer.generations if each.offset >= begins_at]
         generations = sorted((*self._classic.generations, *whole), key=lambda each: each.offset)
-        return Life(self._id, generations, missing_between(generations, begins_at), self._classic.unreadable)
+        static = self._classic.static | self._consumer.static
+        return Life(self._id, generations, missing_between(generations, begins_at), self._classic.unreadable, static)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,7 @@ from coordinator_server.pipeline.index.writer import IndexWriter
 from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.whatif.figures import Certainty
 from coordinator_server.whatif.life import Life
+from coordinator_server.whatif.measured import MeasuredSilences
 from coordinator_server.whatif.play import play
 from coordinator_server.whatif.reader import Batches, LifeReader
 from coordinator_server.whatif.silences import Heard, certainty_of
@@ -32,6 +34,8 @@ from coordinator_server.whatif.verdict import reproduce
 from tests.support.group_lives import GROUP, ClassicGroup, Consumer, Lives, ModernGroup
 from tests.support.index import CLUSTER
 from tests.support.life_directory import SHARD, write_life
+from tests.support.measured import SHARD as MEASURED
+from tests.support.measured import MeasuringTimer
 
 LIVES: Final = int(os.environ.get("WHAT_IF_LIVES", "140"))
 STEPS: Final = 12
@@ -72,24 +76,25 @@ def test_so_does_a_whole_life_from_its_beginning(rule: str) -> None:
             assert {seat: set(given) for seat, given in each.held.items()} == recorded, (seed, each.turn.generation.number)
 
 
-class Committers:
-    """Three members that send no heartbeats, and commit at random times."""
+class Party:
+    """Three members that send nothing but commits, or nothing but heartbeats, at random times."""
 
-    def __init__(self, seed: int, session_ms: int) -> None:
+    def __init__(self, seed: int, session_ms: int, *, commits: bool) -> None:
+        self.commits = commits
         self.group = ClassicGroup(seed, CLIENTS["range"], is_alike=True, with_static=False)
         self.group.session_ms = session_ms
         self.group.members = [Consumer(self.group, f"c{number}", self.group.lives.wants) for number in range(3)]
         self.group.settle()
-        self.heard = Heard(ASKED_MS)
+        self.heard = Heard(ASKED_MS, MeasuredSilences((), GROUP, SHARD, ASKED_MS))
+        self.begun_ms = self.group.lives.now_ms
         self.put_out = 0
 
     def live(self, script: list[tuple[int, int]]) -> None:
-        """Play steps, which are a time and who commits then. Who has been put out joins again, which takes time, too."""
-        begun_ms = self.group.lives.now_ms
+        """Play steps, which are a time and who acts then. Who has been put out joins again, which takes time, too."""
         for at_ms, number in script:
-            self.group.lives.log.advance(max(0, begun_ms + at_ms - self.group.lives.now_ms))
+            self.group.lives.log.advance(max(0, self.begun_ms + at_ms - self.group.lives.now_ms))
             member = self.group.members[number]
-            if member.commit():
+            if self._is_known(member):
                 self.heard.add(member.member_id, self.group.lives.now_ms)
                 continue
             found = self.group.lives.log.shard.groups.classic.find(GROUP)
@@ -99,23 +104,30 @@ class Committers:
                 each.member_id, each.must_join = "", True
             self.group.settle()
 
+    def _is_known(self, member: Consumer) -> bool:
+        if self.commits:
+            return member.commit()
+        member.beat()
+        return bool(member.member_id) and not member.must_join
+
+
+def script_of(rng: random.Random) -> list[tuple[int, int]]:
+    """Who acts when, in turn. In the end all do: what comes after the last sign of a member is not counted."""
+    longest_ms = rng.choice([1_500, 2_500, 4_000])
+    times_ms = list(accumulate(rng.randint(1, longest_ms) for _ in range(30)))
+    return [*((at_ms, number % 3) for number, at_ms in enumerate(times_ms)), *((times_ms[-1], number) for number in range(3))]
+
 
 def test_sessions_that_are_known_to_last_do_and_no_more_end_than_are_said_to() -> None:
     """The same commits by members whose session is the shorter one."""
     outcomes = Counter[Certainty]()
     for seed in range(LIVES // len(RULES)):
-        rng = random.Random(seed)
-        longest_ms = rng.choice([1_500, 2_500, 4_000])
-        pauses_ms = [rng.randint(1, longest_ms) for _ in range(30)]
-        script = [(at_ms, number % 3) for number, at_ms in enumerate(accumulate(pauses_ms))]
-        # What comes after the last commit of a member is not in the log.
-        script += [(script[-1][0], number) for number in range(3)]
-        long, short = Committers(seed, 60_000), Committers(seed, ASKED_MS)
+        script = script_of(random.Random(seed))
+        long, short = Party(seed, 60_000, commits=True), Party(seed, ASKED_MS, commits=True)
         for each in (long, short):
             each.live(script)
-        life = long.group.lives.life()
-        silences = long.heard.silences(life.generations)
-        certainty = certainty_of(turns_of(life.generations), silences, ASKED_MS)
+        silences = long.heard.silences(long.group.lives.life().generations)
+        certainty = certainty_of(silences)
         outcomes[certainty] += 1
 
         assert long.put_out == 0
@@ -123,6 +135,35 @@ def test_sessions_that_are_known_to_last_do_and_no_more_end_than_are_said_to() -
             assert short.put_out <= len(silences), (seed, silences)
     assert outcomes[Certainty.KNOWN]
     assert outcomes[Certainty.BOUND]
+
+
+def test_so_do_those_that_the_server_has_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Heartbeats, which no record has, are known of all members. In every other life lines are lost."""
+    monkeypatch.setattr("tests.support.group.ManualTimer", partial(MeasuringTimer, least_ms=1_000))
+    monkeypatch.setattr("coordinator_server.server.hosting.silences.EVERY_MS", 7_000)
+    outcomes = Counter[tuple[bool, Certainty]]()
+    for seed in range(LIVES // len(RULES) * 2):
+        rng, loses = random.Random(seed), seed % 2 == 1
+        script = script_of(rng)
+        long, short = Party(seed, 60_000, commits=False), Party(seed, ASKED_MS, commits=False)
+        timer = long.group.lives.log.timer
+        assert isinstance(timer, MeasuringTimer)
+        for begin in range(0, len(script), 5):
+            timer.files.fails = loses and rng.random() < 0.1
+            long.live(script[begin : begin + 5])
+        short.live(script)
+        timer.files.fails = False
+        measured = MeasuredSilences(timer.stop(), GROUP, str(MEASURED), ASKED_MS)
+        silences = Heard(ASKED_MS, measured).silences(long.group.lives.life().generations)
+        certainty = certainty_of(silences)
+        outcomes[loses, certainty] += 1
+
+        assert long.put_out == 0
+        if certainty is not Certainty.UNKNOWN:
+            assert short.put_out <= len(silences), (seed, silences)
+        if not loses:
+            assert bool(short.put_out) == bool(silences), (seed, silences)
+    assert set(outcomes) == {(loses, each) for loses in (True, False) for each in Certainty} - {(False, Certainty.UNKNOWN)}
 
 
 @pytest.mark.parametrize("rule", ["cooperative-sticky", "default"])

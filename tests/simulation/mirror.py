@@ -48,6 +48,8 @@ class NoTimer:
 
     def cancel(self, key: Hashable, /) -> None: ...
 
+    def heard(self, key: Hashable, /) -> None: ...
+
     def is_scheduled(self, key: Hashable, /) -> bool:
         return False
 

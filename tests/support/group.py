@@ -68,6 +68,8 @@ class ManualTimer:
     def cancel(self, key: Hashable, /) -> None:
         self._armed.pop(key, None)
 
+    def heard(self, key: Hashable, /) -> None: ...
+
     def is_scheduled(self, key: Hashable, /) -> bool:
         return key in self._armed
 

@@ -114,6 +114,7 @@ class OpenRooms:
             changes=self.changes,
             retention_worker=None,
             has_cleaner=self.has_cleaner,
+            has_sidecar=False,
         )
 
     async def settle(self) -> None:

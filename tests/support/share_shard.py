@@ -57,6 +57,8 @@ class Timers:
     def cancel(self, key: Hashable, /) -> None:
         self.armed.pop(key, None)
 
+    def heard(self, key: Hashable, /) -> None: ...
+
     def is_scheduled(self, key: Hashable, /) -> bool:
         return key in self.armed
 

@@ -145,6 +145,7 @@ def _rejoin(classic: ClassicContext, group: ClassicGroup, member: ClassicGroupMe
         return _refuse(attempt, full, member.member_id)
     # The leader of a stable group may request a rebalance, for example because of new partitions.
     if group.state is PREPARING_REBALANCE or has_changed or (group.state is STABLE and is_leader):
+        classic.timer.heard(member.session_key)
         group.update(member, request.protocols, attempt.rebalance_timeout_ms, request.session_timeout_ms)
         group.await_join(member, attempt)
         return prepare_or_complete(classic, group, attempt.reason(Why.MEMBER_REJOINED, member.member_id))

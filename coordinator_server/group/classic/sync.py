@@ -54,6 +54,7 @@ def sync_group(
             SyncGroupResponse(protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment)
         )
         return NOTHING
+    classic.timer.heard(member.session_key)
     group.await_sync(member, reply)
     if member.member_id == group.leader_id and group.storing_generation != group.generation_id:
         return _store_assignments(classic, group, request)

@@ -70,13 +70,20 @@ function Figures({ answer, rule }) {
     <${Proof} answer=${answer} /></section>`;
 }
 
+/** What is known of a session that is shorter than it was. */
+function shorter({ shortened_ms, silences }) {
+  if (silences === null) return html`Members had sessions of up to ${duration(shortened_ms)}: whether a shorter one would have ended, the server has not measured all the time. <code>coordinator-server groups what-if</code> looks at commits, too.`;
+  if (!silences) return "No shorter session would have ended: nobody was silent for so long.";
+  return `${counted(silences, "time")} a member was silent for so long, or may have been: its session is taken to have ended.`;
+}
+
 /** Whether the figures can be believed: the rule in force is played, too. */
 function Proof({ answer }) {
   const { reproduced } = answer;
   return html`
     ${reproduced.generations ? html`<p class="fine quiet">The rule in force gives what was recorded in <b>${number(reproduced.same)}</b> of ${counted(reproduced.generations, "generation")}.${reproduced.differ.length ? ` In the others ${counted(reproduced.moved, "partition")} would have another owner: what follows is an estimate.` : ""}</p>` : ""}
     ${reproduced.unknown ? html`<p class="note">${counted(reproduced.unknown, "generation")} by an assignor that is not known here: they are taken as they were.</p>` : ""}
-    ${answer.shortened_ms ? html`<p class="note">Members had sessions of up to ${duration(answer.shortened_ms)}: whether a shorter one would have ended, <code>coordinator-server groups what-if</code> looks up in their commits.</p>` : ""}
+    ${answer.shortened_ms ? html`<p class="note">${shorter(answer)}</p>` : ""}
     ${answer.unreadable ? html`<p class="note">${counted(answer.unreadable, "generation")} in a format of its members are left out.</p>` : ""}
     ${answer.left_out ? html`<p class="note">${counted(answer.left_out, "earlier change")} in this time ${answer.left_out === 1 ? "is" : "are"} left out, which would take long: choose a shorter time, or <code>coordinator-server groups what-if</code>.</p>` : ""}
     ${answer.missing.slice(0, 3).map((each) => html`<p class="note" key=${each.first}>Generation ${each.first === each.last ? number(each.first) : `${number(each.first)} to ${number(each.last)}`} missing: ${each.is_removed ? "compaction has removed the record" : "the log has no record, as when a group changes again before it is assigned"}.</p>`)}

@@ -46,6 +46,8 @@ from coordinator_server.server.hosting.node import AuditLog, Node, server_contex
 from coordinator_server.server.hosting.producer_ids import ProducerIds
 from coordinator_server.server.hosting.share_sessions import ShareSessions
 from coordinator_server.server.hosting.share_shards import ShareShards
+from coordinator_server.server.hosting.silence_files import SilenceFiles
+from coordinator_server.server.hosting.silences import Silences, open_silences
 from coordinator_server.server.hosting.streams_topics import StreamsTopics
 from coordinator_server.server.hosting.timers import LoopTimers
 from coordinator_server.server.hosting.topic_deletions import TopicDeletions
@@ -75,6 +77,7 @@ class Hosting(NamedTuple):
     retention: Retention
     cleaner: Cleaner | None
     lease: Lease
+    silences: Silences | None
 
     async def finish_loading(self) -> None:
         """Wait until every shard is loaded, and start what may change or remove files. Raises StartError."""
@@ -95,6 +98,8 @@ class Hosting(NamedTuple):
         self.timers.close()
         self.node.fetches.close()
         self.retention.close()
+        if self.silences is not None:
+            self.silences.close()
 
 
 def open_hosting(  # noqa: PLR0913 - arguments with names
@@ -107,10 +112,12 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
     changes: TopicChanges,
     retention_worker: Worker | None,
     has_cleaner: bool,
+    has_sidecar: bool,
 ) -> Hosting:
     """Create the runtimes of this loop, and let them follow its catalog. No shard is loaded yet.
 
-    ``changes`` has the topics that the catalog's records change. Without a worker retention has the log's own.
+    ``changes`` has the topics that the catalog's records change. Without a worker retention has the log's own. ``has_sidecar`` is
+    whether the silences of members may be written beside the log.
     """
     loop, config, store, services, clock = base.loop, base.config, base.store, base.services, base.clock
     meta, catalog, timers = store.meta, cluster.catalog, base.timers()
@@ -132,7 +139,9 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         authorize=None if authorizer is None else authorizer.describable,
     )
     of_catalog: Runtimes = {CATALOG.topic: cluster.runtime}
-    runtimes = {topic: of_catalog.get(topic) or _runtime(topic, BUILDERS[topic], materials, services) for topic in KINDS}
+    silences = _silences(base, cluster.nodes.loop) if has_sidecar else None
+    measuring = services if silences is None else services._replace(silences=silences.of)
+    runtimes = {topic: of_catalog.get(topic) or _runtime(topic, BUILDERS[topic], materials, measuring) for topic in KINDS}
     hosted = Hosted(runtimes, meta.partitions, cluster.nodes, loop)
     node = Node(
         config=config,
@@ -174,6 +183,7 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         retention=open_retention(store, config, clock, retention_worker),
         cleaner=_cleaner(base, cluster.nodes) if has_cleaner else None,
         lease=base.gate.lease(partial(_suspend, runtimes, topics), partial(_resume, runtimes, topics, cluster)),
+        silences=silences,
     )
 
 
@@ -188,6 +198,12 @@ def _cleaner(base: Foundation, nodes: Nodes) -> Cleaner:
         return await asyncio.to_thread(store_ends, path)
 
     return Cleaner(base.config.live, path, ends, is_ours=lambda: nodes.view.owner_of(CATALOG_SHARD).node == nodes.id)
+
+
+def _silences(base: Foundation, loop: int) -> Silences | None:
+    files = SilenceFiles(base.data_dir, loop, base.config.log.log_silences_retention_days)
+    least_ms = base.config.live.group_min_session_timeout_ms
+    return open_silences(files, least_ms, base.clock, base.timers(), base.new_worker("silences-stopped"))
 
 
 def _group_counts(config: Config, clock: Clock) -> GroupCounts:

@@ -167,6 +167,7 @@ OURS: dict[str, object] = {
     "log.journal.bytes": 16 * MIB,
     "log.provenance": True,
     "log.rebalances": True,
+    "log.silences.retention.days": 30,
     "loops": 1,
     "loops.hung.after.ms": 5_000,
     "max.pending.requests.per.connection": 1000,
@@ -261,6 +262,7 @@ LIMITS: dict[str, tuple[int, int | None]] = {
     "log.journal.bytes": (64 * KIB, None),
     "log.retention.check.interval.ms": (1, None),
     "log.roll.ms": (1, None),
+    "log.silences.retention.days": (0, 36_500),
     "loops": (1, 50),  # the shards of __consumer_offsets
     "broker.heartbeat.interval.ms": (50, None),
     "broker.session.timeout.ms": (500, None),

@@ -13,7 +13,7 @@ from coordinator_server.config.properties import property_named, property_names
 from tests.support.oracle import facts
 
 UNITS = {
-    "ACLs", "bytes", "connections", "connections per second", "credentials", "groups", "loops", "members", "milliseconds",
+    "ACLs", "bytes", "connections", "connections per second", "credentials", "days", "groups", "loops", "members", "milliseconds",
     "minutes", "partitions", "protocols", "quotas", "records", "replicas", "requests", "seconds", "share sessions", "tasks",
     "topics", "windows",
 }  # fmt: skip

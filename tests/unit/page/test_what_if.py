@@ -17,10 +17,12 @@ from coordinator_server.page.summary import Words
 from coordinator_server.page.updater import Updater
 from coordinator_server.pipeline.index.reader import Chunk
 from coordinator_server.pipeline.index.snapshot import SnapshotGroup
+from coordinator_server.server.hosting.silence_files import Cover, Measured, SilenceFiles, Silent
 from coordinator_server.whatif.verdict import Judgement
 from tests.support.group_lives import GROUP, TOPICS, ModernGroup
 from tests.support.life_directory import write_life
 from tests.support.page_log import Story, client_of, indexed, write_stories
+from tests.support.segments import START_MS
 
 
 def deployed() -> Story:
@@ -164,6 +166,22 @@ def test_a_group_of_the_consumer_protocol_is_played_with_the_names_of_its_topics
     assert found["what_if"] == json.loads(capsys.readouterr().out)["verdict"]["what_if"]
     assert {each["topic"] for each in found["was"]} == {each["topic"] for each in picture["lanes"]}
     assert {each["topic"] for each in picture["lanes"]} <= set(TOPICS)
+
+
+def test_a_shorter_session_is_judged_by_what_was_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the command does, which reads commits as well: without files the page knows nothing."""
+    told = Story("billing").join("a", "b").commit(ms=20_000).join("c")
+    data, _ = write_stories(tmp_path, [told])
+    assert asked(page_of(data), session=6000)["silences"] is None
+
+    silent = Silent("billing", told.members[1], START_MS + 1000, START_MS + 9000)
+    cover = Cover(START_MS, told.now_ms + 1000, tuple(range(50)))
+    SilenceFiles(data, 0, 30).write(Measured(cover.until_ms, 6000, [cover], [silent]))
+    found = asked(page_of(data), session=6000)
+    assert main(["groups", "what-if", "billing", "--session-timeout", "6s", "--json", "--data-dir", str(data)]) == 0
+
+    assert (found["silences"], found["what_if"]["rebalances"]["certainty"]) == (1, "bound")
+    assert found["what_if"] == json.loads(capsys.readouterr().out)["verdict"]["what_if"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import pytest
@@ -180,3 +181,63 @@ def test_deadlines_that_have_moved_are_work_too(bench: Bench) -> None:
     assert bench.queue.run(bench.clock.now_ms(), 999)
     assert not bench.queue.run(bench.clock.now_ms(), 2)
     assert bench.fired == []
+
+
+class Listener:
+    """Takes silences of a second and more."""
+
+    least_ms = 1000
+
+    def __init__(self) -> None:
+        self.silences: list[tuple[Hashable, int]] = []
+        self.is_over = False
+
+    def note(self, key: Hashable, since_ms: int, until_ms: int, /) -> None:
+        self.silences.append((key, until_ms - since_ms))
+
+    def end(self) -> None:
+        self.is_over = True
+
+
+@pytest.fixture
+def listener(bench: Bench) -> Listener:
+    found = Listener()
+    bench.timers = ShardTimers(bench.queue, bench.clock, lambda timer: None, found)
+    return found
+
+
+def test_who_arms_a_timer_again_was_silent_since_it_was_armed(bench: Bench, listener: Listener) -> None:
+    """Also with another delay, and if the timer is cancelled. What expires is no end of a silence, nor is an earlier end."""
+    bench.schedule("a", 9000)
+    for ms, delay_ms in ((999, 9000), (1000, 12_000), (4000, 9000)):
+        bench.pass_time(ms)
+        bench.schedule("a", delay_ms)
+    bench.schedule("expires", 1000)
+    bench.schedule("long", 90_000)
+    bench.schedule("b", 9000)
+    bench.pass_time(1200)
+    bench.schedule("expires", 5000)
+    bench.schedule("long", 5000)
+    bench.timers.cancel("b")
+
+    assert listener.silences == [("a", 1000), ("a", 4000), ("b", 1200)]
+    bench.pass_time(1500)
+    bench.timers.cancel_all()
+    assert sorted(listener.silences[3:]) == [("a", 2700), ("expires", 1500), ("long", 1500)]
+    assert listener.is_over
+
+
+def test_who_waits_for_us_is_not_silent(bench: Bench, listener: Listener) -> None:
+    """From when it was heard of, until the timer is armed again. What it was before that counts."""
+    bench.schedule("a", 90_000)
+    bench.pass_time(2000)
+    bench.timers.heard("a")
+    bench.pass_time(50_000)
+    bench.timers.heard("a")
+    bench.pass_time(5000)
+    bench.schedule("a", 90_000)
+    bench.pass_time(3000)
+    bench.schedule("a", 90_000)
+    bench.timers.heard("nobody")
+
+    assert listener.silences == [("a", 2000), ("a", 3000)]

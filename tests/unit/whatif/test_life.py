@@ -36,9 +36,11 @@ def test_a_static_member_that_comes_back_is_no_new_generation() -> None:
     before = group.lives.life()
     group.restart_of(0, away_ms=0)
     group.settle()
+    after = group.lives.life()
 
     assert len(group.lives.records) > len(before.generations)
-    assert [each.number for each in group.lives.life().generations] == [each.number for each in before.generations]
+    assert [each.number for each in after.generations] == [each.number for each in before.generations]
+    assert (len(before.static), after.static) == (1, before.static | {group.members[0].member_id: "instance"})
 
 
 @pytest.mark.parametrize(("other", "is_alike"), [(("a",), True), (("a", "b"), False)])
@@ -112,8 +114,10 @@ def test_a_static_member_that_returns_has_what_it_had() -> None:
     group.lives.log.advance(5_000)
     [seat] = group.lives.life().generations[-1].members
     group.restart_of(0, ["a"])
-    *_, before, after = group.lives.life().generations
+    life = group.lives.life()
+    *_, before, after = life.generations
 
+    assert life.static == {each.members[seat].member_id: seat for each in (before, after)}
     assert before.members[seat].member_id != after.members[seat].member_id
     assert (after.before, after.fresh) == ({seat: before.assigned[seat]}, frozenset([seat]))
 

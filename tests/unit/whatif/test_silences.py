@@ -13,6 +13,7 @@ from coordinator_server.machine.provenance import Reason
 from coordinator_server.pipeline.index.answers import GroupHistory
 from coordinator_server.whatif.figures import Certainty
 from coordinator_server.whatif.life import Generation, Life, Protocol, Silence
+from coordinator_server.whatif.measured import MeasuredSilences
 from coordinator_server.whatif.membership import Membership
 from coordinator_server.whatif.reader import Batches, LifeReader
 from coordinator_server.whatif.silences import Heard, with_silences
@@ -24,9 +25,14 @@ from tests.support.page_log import Story, indexed, write_stories
 A, B = member("a", "worker-a"), member("b", "worker-b")
 
 
+def unmeasured(session_ms: int) -> MeasuredSilences:
+    """Of a server that measured nothing: commits alone say something."""
+    return MeasuredSilences((), "billing", "__consumer_offsets-0", session_ms)
+
+
 def lived(data: Path, session_ms: int, upto: int) -> Life:
     def read(batches: Batches, begins_at: int) -> Life:
-        reader = LifeReader(TopicHistory(), "billing", session_ms)
+        reader = LifeReader(TopicHistory(), "billing", Heard(session_ms, unmeasured(session_ms)))
         reader.add(batches, upto)
         return reader.lives(begins_at)["billing"]
 
@@ -103,7 +109,7 @@ def test_an_index_says_the_same(tmp_path: Path) -> None:
 
 def heard(*generations: Generation, commits: Mapping[str, Sequence[float]]) -> list[Silence]:
     """Silences of five seconds and more, by commits in seconds."""
-    found = Heard(5_000)
+    found = Heard(5_000, unmeasured(5_000))
     for seat, at_s in commits.items():
         for each in at_s:
             found.add(seat, START_MS + round(each * 1000))
@@ -117,9 +123,9 @@ def test_silences_are_between_commits_and_generations() -> None:
 
     assert heard(first, second, commits={"a": often, "b": [12, 17, 28]}) == [
         Silence(1, "b", START_MS + 12_000, START_MS + 17_000),
-        Silence(1, "b", START_MS + 17_000, START_MS + 28_000),
+        Silence(1, "b", START_MS + 17_000, START_MS + 28_000, ended=2),
     ]
-    assert heard(first, second, commits={"a": often, "b": []}) == [Silence(1, "b", START_MS + 10_000, START_MS + 30_000)]
+    assert heard(first, second, commits={"a": often, "b": []}) == [Silence(1, "b", START_MS + 10_000, START_MS + 30_000, ended=4)]
 
 
 def test_a_session_that_is_not_shortened_cannot_end() -> None:
@@ -164,9 +170,10 @@ def test_a_silence_of_just_a_session_ends_it() -> None:
     assert (back.reasons, list(back.members)) == ((), ["a", "b"])
 
 
-def test_nothing_is_known_of_the_consumer_protocol() -> None:
+def test_commits_say_nothing_of_the_consumer_protocol() -> None:
     """A commit begins no session anew there."""
     modern = replace(generation(1, [A], at_s=10), protocol=Protocol.CONSUMER, assignor="uniform")
-    life = Life("g", [modern], [], silences=[])
+    silences = heard(modern, commits={"a": [11, 12, 13]})
+    life = Life("g", [modern], [], silences=silences)
 
     assert judge(life, sides_of(life, Question(None, Membership(session_timeout_ms=1_000)))).silences is None
