@@ -19,6 +19,9 @@ from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAut
 from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
+BATCHED_FIND_COORDINATOR: Final = 4
+"""From this version on FindCoordinator asks for many keys at once, and has the first one nowhere else."""
+
 
 def api(request: type[Message], response: type[Message], known: str = "0+") -> Api:
     """Return the row of an API, with the versions that both the declarations and ``known`` have."""

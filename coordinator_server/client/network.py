@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import Final, TypeVar
 
+from coordinator_server.client.apis import BATCHED_FIND_COORDINATOR
 from coordinator_server.client.connection import Connection, open_connection
 from coordinator_server.client.environment import Backoff, Environment
 from coordinator_server.client.errors import (
@@ -29,8 +30,6 @@ R = TypeVar("R", bound=Message)
 _log = logging.getLogger(__name__)
 
 _UNREACHABLE: Final = (ConnectionFailed, TimedOut)
-
-_BATCHED_FIND_COORDINATOR = 4
 
 
 class Network:
@@ -76,7 +75,7 @@ class Network:
         timeout_s = self.settings.request_timeout_s
         brokers = await connection.request(MetadataRequest(), MetadataResponse, timeout_s)
         self._brokers = tuple(Address(each.host, each.port) for each in brokers.brokers)
-        if connection.version_of(FindCoordinatorRequest) >= _BATCHED_FIND_COORDINATOR:
+        if connection.version_of(FindCoordinatorRequest) >= BATCHED_FIND_COORDINATOR:
             request = FindCoordinatorRequest(coordinator_keys=[group_id])
         else:
             request = FindCoordinatorRequest(key=group_id)

@@ -126,7 +126,7 @@ def observe(secured: Secured, properties: Path, observed: Path, code: int) -> st
 
 def printed(said: str) -> list[str]:
     """The commands that it prints."""
-    return [line.split("kafka-acls.sh", 1)[1] for line in said.splitlines() if "kafka-acls.sh" in line]
+    return [line.split("kafka-acls.sh", 1)[1] for line in said.splitlines() if "kafka-acls.sh --bootstrap-server" in line]
 
 
 def test_what_it_prints_is_what_it_needs(secured: Secured, properties: Path, acls: Tool, tmp_path: Path) -> None:

@@ -150,7 +150,9 @@ class ScriptedCoordinator:
                 )
             case FindCoordinatorRequest():
                 if request.coordinator_keys:
-                    return FindCoordinatorResponse(coordinators=[Coordinator(request.coordinator_keys[0], 0, *ADDRESS)])
+                    return FindCoordinatorResponse(
+                        coordinators=[Coordinator(each, 0, *ADDRESS) for each in request.coordinator_keys]
+                    )
                 return FindCoordinatorResponse(node_id=0, host=ADDRESS.host, port=ADDRESS.port)
             case JoinGroupRequest():
                 return self._join(request)

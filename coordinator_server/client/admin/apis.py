@@ -52,9 +52,9 @@ from protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatReque
 ADMIN_APIS: Final = APIS | {
     each.request: each
     for each in (
-        # All groups of a coordinator in one request.
-        api(FindCoordinatorRequest, FindCoordinatorResponse, "4-6"),
-        api(OffsetFetchRequest, OffsetFetchResponse, "8-9"),
+        # All groups of a coordinator in one request, from 4 and 8 on; Kafka before 3.0 has neither.
+        api(FindCoordinatorRequest, FindCoordinatorResponse, "1-6"),
+        api(OffsetFetchRequest, OffsetFetchResponse, "5-9"),
         # Topics by name, with their ids.
         api(MetadataRequest, MetadataResponse, "10-12"),
         api(OffsetCommitRequest, OffsetCommitResponse, "2-9"),

@@ -9,13 +9,14 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from coordinator_server.client.admin.apis import ADMIN_APIS
+from coordinator_server.client.apis import BATCHED_FIND_COORDINATOR
 from coordinator_server.client.connection import Connection, open_connection
 from coordinator_server.client.environment import SYSTEM, Backoff, Environment
 from coordinator_server.client.errors import ClientError, ConnectionFailed, RetriableError, Unavailable, known_code, refusal
 from coordinator_server.client.settings import Address, ConnectionSettings
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
-from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.metadata import MetadataRequest, MetadataResponse
 
 R = TypeVar("R", bound=Message)
@@ -149,6 +150,11 @@ class Cluster:
         connection = await self.retried(self._any)
         return ADMIN_APIS[request].key in connection.versions
 
+    async def version_of(self, request: type[Message]) -> int:
+        """Return the version in which servers are asked, which are taken to be alike. Raises ClientError."""
+        connection = await self.retried(self._any)
+        return connection.version_of(request)
+
     async def retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Try until it succeeds or fails for good. After ``api_timeout_s`` the last error is raised."""
         settings = self.settings
@@ -168,13 +174,22 @@ class Cluster:
 
     async def _find(self, keys: list[str], key_type: KeyType) -> dict[int, list[str]]:
         """Return the keys of each coordinator, by its node id."""
-        answer = await self._ask_any(FindCoordinatorRequest(key_type=key_type, coordinator_keys=keys), FindCoordinatorResponse)
         found: dict[int, list[str]] = {}
-        for each in answer.coordinators:
-            check(f"FindCoordinator of {each.key!r}", each.error_code, each.error_message)
+        for key, each in await self._coordinators(keys, key_type):
+            check(f"FindCoordinator of {key!r}", each.error_code, each.error_message)
             self.servers[each.node_id] = Address(each.host, each.port)
-            found.setdefault(each.node_id, []).append(each.key)
+            found.setdefault(each.node_id, []).append(key)
         return found
+
+    async def _coordinators(self, keys: list[str], key_type: KeyType) -> list[tuple[str, Coordinator | FindCoordinatorResponse]]:
+        """Return the answer for each key: all in one request, or one after another from a server that takes no more."""
+        connection, timeout_s = await self._any(), self.settings.request_timeout_s
+        if connection.version_of(FindCoordinatorRequest) >= BATCHED_FIND_COORDINATOR:
+            request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=keys)
+            answer = await connection.request(request, FindCoordinatorResponse, timeout_s)
+            return [(each.key, each) for each in answer.coordinators]
+        requests = [FindCoordinatorRequest(key, key_type) for key in keys]
+        return [(each.key, await connection.request(each, FindCoordinatorResponse, timeout_s)) for each in requests]
 
     async def _ask_any(self, message: Message, response: type[R]) -> R:
         connection = await self._any()

@@ -23,10 +23,17 @@ from protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
-from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchResponse
+from protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+)
 
 EARLIEST: Final = -2
 LATEST: Final = -1
+_BATCHED: Final = 8
+"""From this version on OffsetFetch asks for many groups at once."""
 _NO_OFFSET: Final = -1
 _CLIENT: Final = -1
 """The replica id of clients."""
@@ -34,26 +41,35 @@ _CLIENT: Final = -1
 
 async def committed_offsets(cluster: Cluster, group_ids: Iterable[str]) -> dict[str, dict[TopicPartition, Committed]]:
     """Return the committed offsets of groups, by partition; none of a group that does not exist. Raises ClientError."""
+    if await cluster.version_of(OffsetFetchRequest) < _BATCHED:
+        return {group_id: await _offsets_of_one(cluster, group_id) for group_id in dict.fromkeys(group_ids)}
     answers = await cluster.ask_coordinators(
         group_ids,
         lambda some: OffsetFetchRequest(groups=[OffsetFetchRequestGroup(each, topics=None) for each in some]),
         OffsetFetchResponse,
         lambda answer: [each.error_code for each in answer.groups],
     )
-    found: dict[str, dict[TopicPartition, Committed]] = {}
-    for _, answer in answers:
-        for group in answer.groups:
-            if group.error_code != ErrorCode.GROUP_ID_NOT_FOUND:
-                check(f"OffsetFetch of group {group.group_id}", group.error_code)
-            offsets = {}
-            for topic in group.topics:
-                for each in topic.partitions:
-                    check(f"OffsetFetch of {topic.name}-{each.partition_index}", each.error_code)
-                    if each.committed_offset > _NO_OFFSET:
-                        partition = TopicPartition(topic.name, each.partition_index)
-                        offsets[partition] = Committed(each.committed_offset, each.metadata or "", each.committed_leader_epoch)
-            found[group.group_id] = dict(sorted(offsets.items()))
-    return found
+    return {group.group_id: _offsets_in(group.group_id, group) for _, answer in answers for group in answer.groups}
+
+
+async def _offsets_of_one(cluster: Cluster, group_id: str) -> dict[TopicPartition, Committed]:
+    """Return the committed offsets of a group, of a server that is asked for one at a time."""
+    request = OffsetFetchRequest(group_id, topics=None)
+    answer = await cluster.ask_coordinator(group_id, request, OffsetFetchResponse, lambda answer: [answer.error_code])
+    return _offsets_in(group_id, answer)
+
+
+def _offsets_in(group_id: str, answer: OffsetFetchResponseGroup | OffsetFetchResponse) -> dict[TopicPartition, Committed]:
+    if answer.error_code != ErrorCode.GROUP_ID_NOT_FOUND:
+        check(f"OffsetFetch of group {group_id}", answer.error_code)
+    offsets = {}
+    for topic in answer.topics:
+        for each in topic.partitions:
+            check(f"OffsetFetch of {topic.name}-{each.partition_index}", each.error_code)
+            if each.committed_offset > _NO_OFFSET:
+                partition = TopicPartition(topic.name, each.partition_index)
+                offsets[partition] = Committed(each.committed_offset, each.metadata or "", each.committed_leader_epoch)
+    return dict(sorted(offsets.items()))
 
 
 async def topic_offsets(cluster: Cluster, partitions: Iterable[TopicPartition], timestamp: int) -> dict[TopicPartition, int]:
