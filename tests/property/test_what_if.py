@@ -23,7 +23,7 @@ from coordinator_server.pipeline.index.feed import DIRECTORY, Updated, update_sh
 from coordinator_server.pipeline.index.writer import IndexWriter
 from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.whatif.figures import Certainty
-from coordinator_server.whatif.life import Life
+from coordinator_server.whatif.life import SESSION_MS, Life
 from coordinator_server.whatif.measured import MeasuredSilences
 from coordinator_server.whatif.play import play
 from coordinator_server.whatif.reader import Batches, LifeReader
@@ -32,6 +32,7 @@ from coordinator_server.whatif.topics import TopicHistory
 from coordinator_server.whatif.turns import turns_of
 from coordinator_server.whatif.verdict import reproduce
 from tests.support.group_lives import GROUP, ClassicGroup, Consumer, Lives, ModernGroup
+from tests.support.heartbeats import config_of
 from tests.support.index import CLUSTER
 from tests.support.life_directory import SHARD, write_life
 from tests.support.measured import SHARD as MEASURED
@@ -164,6 +165,39 @@ def test_so_do_those_that_the_server_has_measured(monkeypatch: pytest.MonkeyPatc
         if not loses:
             assert bool(short.put_out) == bool(silences), (seed, silences)
     assert set(outcomes) == {(loses, each) for loses in (True, False) for each in Certainty} - {(False, Certainty.UNKNOWN)}
+
+
+def test_so_do_those_of_members_of_consumer_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whose commits are no sign of life, nor are generations."""
+    monkeypatch.setattr("tests.support.group.ManualTimer", partial(MeasuringTimer, least_ms=1_000))
+    monkeypatch.setattr(
+        "tests.support.group_lives.config_of", partial(config_of, group_consumer_min_session_timeout_ms=str(ASKED_MS))
+    )
+    outcomes = Counter[bool]()
+    for seed in range(LIVES // len(RULES)):
+        script, put_out, groups = script_of(random.Random(seed)), Counter[int](), {}
+        for session_ms in (SESSION_MS, ASKED_MS):
+            group = groups[session_ms] = ModernGroup(seed, None)
+            log = group.lives.log
+            log.own_settings[GROUP] = {"consumer.session.timeout.ms": str(session_ms)}
+            for _ in range(3):
+                group.enter()
+            begun_ms = group.lives.now_ms
+            for at_ms, number in script:
+                log.advance(begun_ms + at_ms - group.lives.now_ms)
+                group.beat_of(group.members[number])
+                if not group.members[number].epoch:
+                    put_out[session_ms] += 1
+                    group.beat_of(group.members[number])
+        timer = groups[SESSION_MS].lives.log.timer
+        assert isinstance(timer, MeasuringTimer)
+        measured = MeasuredSilences(timer.stop(), GROUP, str(MEASURED), ASKED_MS)
+        silences = Heard(ASKED_MS, measured).silences(groups[SESSION_MS].lives.life().generations)
+        outcomes[bool(silences)] += 1
+
+        assert not put_out[SESSION_MS]
+        assert put_out[ASKED_MS] == len(silences), (seed, silences)
+    assert set(outcomes) == {True, False}
 
 
 @pytest.mark.parametrize("rule", ["cooperative-sticky", "default"])

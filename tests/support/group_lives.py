@@ -361,8 +361,12 @@ class ModernGroup:
 
     def beat(self) -> None:
         for member in self.members:
-            owned = [TopicPartitions(topic_id, numbers) for topic_id, numbers in member.assigned.items()]
-            self._send(member, member.epoch, topic_partitions=owned)
+            self.beat_of(member)
+
+    def beat_of(self, member: Modern) -> None:
+        """Send a heartbeat. A member that the coordinator does not know has the epoch 0 then, and joins with its next one."""
+        owned = [TopicPartitions(topic_id, numbers) for topic_id, numbers in member.assigned.items()]
+        self._send(member, member.epoch, topic_partitions=owned)
 
     def _enter(self, member: Modern) -> None:
         self.members.append(member)

@@ -109,7 +109,7 @@ function Rules({ rules }) {
     <div class="chips" role="group" aria-label="Assignor"><span class="quiet">Assignor</span><button class="chip" aria-pressed=${rules.assignor === null} onClick=${() => change({ assignor: null })}>as it was</button>${CLASSIC.map(chip)}</div>
     <div class="chips" role="group" aria-label="Assignor of the consumer protocol"><span class="quiet" title="KIP-848: the coordinator assigns, and members change over one by one">Consumer protocol</span>${CONSUMER.map(chip)}</div>
     <div class="chips"><button class="chip" aria-pressed=${Boolean(rules.static)} title="a member that leaves and comes back within its session is no change of the group (KIP-345)" onClick=${() => change({ static: rules.static ? null : 1 })}>static members</button>
-      <${Time} name="session" text="session" ms=${rules.session} hint="longer sessions than there were: a member that came back before its end would have survived" />
+      <${Time} name="session" text="session" ms=${rules.session} hint="longer than it was: a member that came back before its end would have survived; shorter: who was silent for so long would have been put out" />
       <${Time} name="delay" text="rebalance delay" ms=${rules.delay} hint="changes that begin within this time of a join are one" /></div></section>`;
 }
 

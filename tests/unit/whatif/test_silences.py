@@ -16,7 +16,7 @@ from coordinator_server.whatif.life import Generation, Life, Protocol, Silence
 from coordinator_server.whatif.measured import MeasuredSilences
 from coordinator_server.whatif.membership import Membership
 from coordinator_server.whatif.reader import Batches, LifeReader
-from coordinator_server.whatif.silences import Heard, with_silences
+from coordinator_server.whatif.silences import Heard, commits, with_silences
 from coordinator_server.whatif.topics import TopicHistory
 from coordinator_server.whatif.verdict import Question, Verdict, judge, sides_of
 from tests.support.generations import START_MS, generation, member, turns
@@ -40,9 +40,9 @@ def lived(data: Path, session_ms: int, upto: int) -> Life:
 
 
 def judged(tmp_path: Path, story: Story, session_ms: int, **membership: bool) -> Verdict:
-    """The group beside another one whose members commit all the time."""
+    """The group beside another one whose members commit all the time, and have the same ids."""
     tmp_path.mkdir(exist_ok=True)
-    data, end = write_stories(tmp_path, [story, Story("other").join("a", "b").commit(ms=100, times=90)])
+    data, end = write_stories(tmp_path, [story, Story("other").join("a", "b").commit(ms=1000, times=60)])
     life = lived(data, session_ms, end)
     return judge(life, sides_of(life, Question(None, Membership(session_timeout_ms=session_ms, **membership))))
 
@@ -107,6 +107,19 @@ def test_an_index_says_the_same(tmp_path: Path) -> None:
     assert lived(data, 6_000, 1).silences == []
 
 
+def test_commits_count_that_are_durable(tmp_path: Path) -> None:
+    """Of three records of a commit, the first one says whose it is."""
+    data, end = write_stories(tmp_path, [Story("billing").join("a", "b").commit()])
+
+    def told(upto: int) -> int:
+        def read(batches: Batches, _begins_at: int) -> int:
+            return sum(len(list(commits(*batch, "billing", upto))) for batch in batches)
+
+        return GroupHistory(data, "billing", pytest.fail).read(read, end)
+
+    assert [told(upto) for upto in range(end - 3, end + 1)] == [1, 2, 2, 2]
+
+
 def heard(*generations: Generation, commits: Mapping[str, Sequence[float]]) -> list[Silence]:
     """Silences of five seconds and more, by commits in seconds."""
     found = Heard(5_000, unmeasured(5_000))
@@ -126,6 +139,14 @@ def test_silences_are_between_commits_and_generations() -> None:
         Silence(1, "b", START_MS + 17_000, START_MS + 28_000, ended=2),
     ]
     assert heard(first, second, commits={"a": often, "b": []}) == [Silence(1, "b", START_MS + 10_000, START_MS + 30_000, ended=4)]
+
+
+def test_a_commit_ends_no_silence_of_the_generation_before() -> None:
+    first, second = generation(1, [A], at_s=10), generation(2, [A], at_s=30)
+
+    assert heard(first, second, commits={"a": [12, 16, 20, 24, 28, 36]}) == [
+        Silence(2, "a", START_MS + 30_000, START_MS + 36_000)
+    ]
 
 
 def test_a_session_that_is_not_shortened_cannot_end() -> None:

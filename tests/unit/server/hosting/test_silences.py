@@ -215,7 +215,9 @@ def test_a_server_that_measures_none_removes_what_there_is(tmp_path: Path) -> No
     loop.pass_time(SOON_MS)
     timers = ShardTimers(loop.queue, loop.clock, fire)
 
-    assert open_silences(SilenceFiles(tmp_path, 0, keep_days=30), 0, loop.clock, timers, AtOnce()) is not None
+    measuring = open_silences(SilenceFiles(tmp_path, 0, keep_days=30), 0, loop.clock, timers, AtOnce())
+    assert measuring is not None
+    assert measuring.least_ms == 1
     assert len(list(read_measured(tmp_path))) == 1
     assert open_silences(SilenceFiles(tmp_path, 0, keep_days=0), LEAST_MS, loop.clock, timers, AtOnce()) is None
     assert list(read_measured(tmp_path)) == []
