@@ -6,6 +6,7 @@ address with a hash of all files in it, and is kept. A document names all module
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from collections.abc import Awaitable, Callable
@@ -18,6 +19,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 STATIC: Final = Path(__file__).parent / "static"
+_EARLY: Final = (STATIC / "early.js").read_text()
+EARLY_HASH: Final = f"sha256-{base64.b64encode(hashlib.sha256(_EARLY.encode()).digest()).decode()}"
+"""The one script that is in the documents of views, and not a file of its own: what it asks is not to wait for it."""
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -47,7 +51,8 @@ def view(module: str) -> Endpoint:
     """Return the endpoint of a view that a module shows."""
     needed = sorted(_modules(STATIC / "app.js") | _modules(STATIC / module))
     links = [f'<link rel="modulepreload" href="/static/{each.relative_to(STATIC)}">' for each in needed]
-    return _document((STATIC / "index.html").read_text().replace("<!-- modules -->", "\n".join(links)))
+    text = (STATIC / "index.html").read_text().replace("<!-- modules -->", "\n".join(links))
+    return _document(text.replace("<!-- early -->", f"<script>{_EARLY}</script>"))
 
 
 def login_form() -> Endpoint:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from coordinator_server.ops.hosts import Hosts
+from coordinator_server.page.files import EARLY_HASH
 
 _LONGEST_QUERY: Final = 8192
 _SAME_SITE: Final = frozenset({b"same-origin", b"none"})
@@ -21,7 +22,7 @@ _HEADERS: Final = {
     "x-frame-options": "DENY",
 }
 _POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    f"default-src 'none'; script-src 'self' '{EARLY_HASH}'; style-src 'self'; connect-src 'self'; img-src 'self'; "
     "base-uri 'none'; form-action %s; frame-ancestors 'none'"
 )
 # It is never asked for without TLS again: the cookie would not be sent, and a password would be.

@@ -161,19 +161,21 @@ class Summaries:
         if rights is not EVERYTHING:
             self._database.create_function("may_see", 2, lambda group, topics: rights.may_see(group, json.loads(topics)))
             seen = 'may_see("group", topics)'
-        where = f"({where}) AND {seen}"
         direction = "DESC" if asked.is_descending else "ASC"
         # What is unknown comes last in both directions.
         column = {"group": "id_text", "state": "shown_state"}.get(asked.sorted_by, asked.sorted_by)
         order = f'{column} IS NULL, {column} {direction}, id_text ASC, "group" ASC'
         rows = self._database.execute(
-            f"SELECT {_quoted(_SHOWN)} FROM summaries WHERE {where} ORDER BY {order} LIMIT {PAGE_ROWS} OFFSET ?",
+            f"SELECT {_quoted(_SHOWN)} FROM summaries WHERE ({where}) AND {seen} ORDER BY {order} LIMIT {PAGE_ROWS} OFFSET ?",
             (*values, asked.first),
         ).fetchall()
-        states = dict(
-            self._database.execute(f"SELECT shown_state, count(*) FROM summaries WHERE {where} GROUP BY shown_state", values)
-        )
-        (groups,) = self._database.execute(f"SELECT count(*) FROM summaries WHERE state != 'deleted' AND {seen}").fetchone()
+        states, groups = dict[str, int](), 0
+        for state, is_there, is_found, count in self._database.execute(
+            f"SELECT shown_state, state != 'deleted', ({where}), count(*) FROM summaries WHERE {seen} GROUP BY 1, 2, 3", values
+        ):
+            groups += count if is_there else 0
+            if is_found:
+                states[state] = states.get(state, 0) + count
         return Page([_some_topics(_shown(row)) for row in rows], sum(states.values()), groups, states)
 
 

@@ -25,7 +25,7 @@ from coordinator_server.pipeline.index.tables.end_offsets import end_offsets, la
 from coordinator_server.pipeline.lag.end_offsets import EndOffsets
 from coordinator_server.pipeline.lag.lags import Commits
 
-READ_S: Final = 0.06
+READ_S: Final = 0.02
 """The time in which an answer reads chunks."""
 MOST_POINTS: Final = 300
 _POINTS: Final = 24

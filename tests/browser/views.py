@@ -55,7 +55,7 @@ def test_the_list_is_filtered_as_one_types(view: View) -> None:
     expect(page.locator(".groups tbody tr")).to_have_count(1)
 
     assert rows(page) == ["billing-invoices"]
-    assert page.url.endswith("?q=billing")
+    page.wait_for_url("**/?q=billing")
     page.keyboard.press("Escape")
     expect(page.locator(".groups tbody tr")).to_have_count(100)
 
@@ -101,7 +101,7 @@ def test_the_list_is_sorted_and_comes_in_portions(view: View) -> None:
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_text("101\u2013123 of 123")).to_be_visible()
 
-    assert "sort=members" in page.url
+    page.wait_for_url("**sort=members*")
     page.go_back()
     expect(page.get_by_text("1\u2013100 of 123")).to_be_visible()
 
@@ -232,7 +232,7 @@ def test_who_consumes_a_topic_and_where_a_client_is(view: View) -> None:
     expect(page.locator("tbody tr")).to_have_count(1)
     page.locator("tbody th a").click()
     expect(page.locator(".groups tbody tr").first).to_be_visible()
-    assert "topic" in page.url
+    page.wait_for_url("**topic*")
     page = view.go("/clients?q=billing-4")
     expect(page.locator("tbody tr")).to_have_count(1)
     page.get_by_role("link", name="billing-invoices").click()
@@ -271,6 +271,7 @@ def test_what_if_is_asked_and_sent(view: View) -> None:
     expect(page.locator(".figures thead")).to_contain_text("With cooperative-sticky, sessions of")
     expect(page.locator(".timeline canvas")).to_have_count(2)
     expect(page.locator(".changes tbody")).to_contain_text("no change")
+    page.wait_for_url("**assignor=cooperative-sticky*")
     page.goto(page.url)
     expect(page.locator(".figures thead")).to_contain_text("With cooperative-sticky, sessions of")
     assert {each.inner_text() for each in page.locator(".figures .certain").all()} <= {"known", "bound", "unknown"}
@@ -281,7 +282,7 @@ def test_what_if_is_asked_and_sent(view: View) -> None:
     expect(page.get_by_role("heading", name="Nothing to play")).to_be_visible()
     page.get_by_label("Back to the group").click()
     expect(page.get_by_role("heading", name="What happened")).to_be_visible()
-    assert "from=" in page.url
+    page.wait_for_url("**from=*")
 
 
 WHAT_IF = "/what-if?id=billing-invoices&session=60000&static=1&assignor=cooperative-sticky"

@@ -28,7 +28,7 @@ function course(trend, values) {
 }
 
 export function Activity({ id, picture, from, to, width, version, onZoom }) {
-  const { answer: trend } = useAnswer("trend", { id, from: picture.since_ms, to: picture.until_ms, points: Math.min(300, Math.max(20, Math.round(width / 4))) }, version);
+  const { answer: trend } = useAnswer("trend", { id, from: picture.since_ms, to: picture.until_ms, points: Math.min(300, Math.max(20, Math.round(width / 4))) }, version, { later: true });
   const events = useMemo(() => counted(picture, width), [picture, width]);
   const [rates, lags] = useMemo(() => (trend ? [course(trend, trend.rate), course(trend, trend.lag)] : [null, null]), [trend]);
   const has = (values, isShown) => values !== null && values[1].some(isShown);

@@ -1,12 +1,28 @@
-// The address of a view says all that it shows, so that it can be sent to somebody.
+// The address of a view says all that it shows, so that it can be sent to somebody. What is changed again and again, as one types or
+// drags, is shown at once, and the browser gets the address when it rests: for each one it would write its history, and draw its icon.
 
 import { useEffect, useState } from "./vendor/htm-preact-3.1.1.js";
 
+const REST_MS = 200;
+const followers = new Set();
+const ofBrowser = () => location.pathname + location.search;
+let shown = ofBrowser();
+let timer = null;
+
 function read() {
-  return { path: location.pathname, query: Object.fromEntries(new URLSearchParams(location.search)) };
+  const { pathname: path, searchParams } = new URL(shown, location.origin);
+  return { path, query: Object.fromEntries(searchParams) };
 }
 
-const followers = new Set();
+function write() {
+  clearTimeout(timer);
+  if (shown !== ofBrowser()) history.replaceState(null, "", shown);
+}
+
+function tell() { for (const each of followers) each(); }
+
+addEventListener("pagehide", write);
+addEventListener("popstate", () => { clearTimeout(timer); shown = ofBrowser(); tell(); });
 
 /** The address of a view. */
 export function address(path, query) {
@@ -16,10 +32,15 @@ export function address(path, query) {
 
 /** Go to a view; with `replace` it is the same step of the history. What had the focus gets it again when the viewer comes back. */
 export function go(to, replace = false) {
-  if (to === location.pathname + location.search) return;
-  if (!replace) history.replaceState({ focus: document.activeElement?.getAttribute("href") }, "");
-  history[replace ? "replaceState" : "pushState"](null, "", to);
-  for (const each of followers) each();
+  if (to === shown) return;
+  clearTimeout(timer);
+  if (replace) timer = setTimeout(write, REST_MS);
+  else {
+    history.replaceState({ focus: document.activeElement?.getAttribute("href") }, "", shown);
+    history.pushState(null, "", to);
+  }
+  shown = to;
+  tell();
 }
 
 /** Whether this view was left before, and is come back to. */
@@ -42,8 +63,7 @@ export function useAddress() {
   useEffect(() => {
     const follow = () => setNow(read());
     followers.add(follow);
-    addEventListener("popstate", follow);
-    return () => { followers.delete(follow); removeEventListener("popstate", follow); };
+    return () => followers.delete(follow);
   }, []);
   return now;
 }

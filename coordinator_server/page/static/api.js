@@ -69,15 +69,17 @@ function keep(url, state) {
   return state;
 }
 
-const MORE_MS = 500;
+const MORE_MS = 250;
+const LATER_MS = 120;
 
 /** How many columns to ask for in a picture. */
 export const columnsToAsk = () => window.early.columns();
 
 /** Ask again whenever the parameters or the version change, and while an answer says that it gets better. The last answer stays until
  * the next one is there. What is asked is asked to its end, unless the parameters change: then it is given up, or, if it is
- * `patient`, only the last of those that came meanwhile is asked after it. That is for what follows a pointer. */
-export function useAnswer(name, parameters, version, patient = false) {
+ * `patient`, only the last of those that came meanwhile is asked after it. That is for what follows a pointer. What is asked `later`
+ * waits until the parameters rest: it leaves server and browser to what the view is about. */
+export function useAnswer(name, parameters, version, { patient = false, later = false } = {}) {
   const key = parameters === null ? null : addressOf(name, parameters);
   const [state, setState] = useState(() => kept.get(key) ?? { answer: null, error: null, key: null });
   const wanted = useRef(null);
@@ -105,8 +107,11 @@ export function useAnswer(name, parameters, version, patient = false) {
   };
   // Before what is drawn meanwhile.
   useLayoutEffect(() => {
-    if (key !== null && (state.key !== key || (version !== undefined && state.version !== version))) again();
-  }, [key, version]);
+    if (key === null || (state.key === key && (version === undefined || state.version === version))) return undefined;
+    if (!later) { again(); return undefined; }
+    const timer = setTimeout(again, LATER_MS);
+    return () => clearTimeout(timer);
+  }, [key, version, later]);
   useEffect(() => {
     if (state.answer?.is_exact !== false || key === null) return undefined;
     const timer = setTimeout(again, MORE_MS);

@@ -3,7 +3,7 @@
 import { html, render, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
 import { focused, follow, go, useAddress } from "./address.js";
 import { first, useStatus, useNow, useViewer } from "./api.js";
-import { ago, choose, clock, isUtc, moment, number, plain, setUtc, zone } from "./format.js";
+import { ago, choose, clock, isUtc, moment, number, plain, setUtc } from "./format.js";
 import { useKeys } from "./keys.js";
 
 /** The module of each view, by its path; others than the one that is shown come when there is time. */
@@ -19,6 +19,10 @@ const VIEWS = {
   "/doctor": () => import("./doctor.js"),
 };
 const loaded = {};
+
+/** That of icon.svg, without a request and a document of its own. */
+const BARS = [["M7 10h8M23 22h2", "#56b4e9"], ["M20 10h5M7 16h4", "#e69f00"], ["M16 16h9", "#cc79a7"], ["M7 22h11", "#f0e442"]];
+const ICON = html`<svg viewBox="0 0 32 32" width="22" height="22" stroke-width="4" stroke-linecap="round" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#14532d" />${BARS.map(([path, colour]) => html`<path d=${path} stroke=${colour} />`)}</svg>`;
 
 async function load(path) { loaded[path] ??= (await VIEWS[path]()).default; }
 
@@ -54,7 +58,7 @@ function Status({ status, isConnected }) {
   if (status.reading) return html`<span class="status" role="status"><i class="dot wait"></i>reading the log: ${status.reading}</span>`;
   if (!status.as_of_ms) return html`<span class="status" role="status"><i class="dot wait"></i>reading the log</span>`;
   const age = now - status.as_of_ms;
-  const title = `${status.is_served ? "the server is running" : "no server runs on this directory"}; read up to ${moment(status.as_of_ms, true)} (${zone()})`;
+  const title = `${status.is_served ? "the server is running" : "no server runs on this directory"}; read up to ${moment(status.as_of_ms, true)} (${isUtc() ? "UTC" : "local time"})`;
   return html`<span class="status" role="status" title=${title}>
     <i class=${`dot ${status.is_served ? (age < 15_000 ? "live" : "wait") : "still"}`}></i>
     ${status.is_served ? "live" : "no server runs"}<span class="quiet"> · as of ${clock(status.as_of_ms)}${age > 5000 ? `, ${ago(status.as_of_ms, now)}` : ""}</span>
@@ -107,7 +111,7 @@ function App() {
   return html`
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the content</a>
     <header class="bar">
-      <a class="brand" href="/" onClick=${follow} aria-label="coordinator-server, all groups"><img src="/static/icon.svg" alt="" width="22" height="22" /><span>coordinator-server</span></a>
+      <a class="brand" href="/" onClick=${follow} aria-label="coordinator-server, all groups">${ICON}<span>coordinator-server</span></a>
       <nav aria-label="Views">${link("/", "Groups")}${link("/clients", "Clients")}${link("/topics", "Topics")}${link("/transactions", "Transactions")}${link("/shares", "Shares")}${viewer.has_cluster ? html`${link("/log", "Log")}${link("/doctor", "Doctor")}` : ""}</nav>
       <${Status} status=${status} isConnected=${isConnected} />
       <div class="tools">

@@ -4,11 +4,11 @@ import { html, useEffect, useRef } from "./vendor/htm-preact-3.1.1.js";
 import { address, change, follow, go } from "./address.js";
 import { Activity } from "./activity.js";
 import { columnsToAsk, useAnswer, useNow } from "./api.js";
+import { Health, Lag, State } from "./facts.js";
 import { ago, counted, duration, field, fromField, moment, number, plain, rate, zone } from "./format.js";
-import { State } from "./groups.js";
 import { useKeys } from "./keys.js";
 import { Difference, Moment } from "./moment.js";
-import { Health, Lag, Pace } from "./pace.js";
+import { Pace } from "./pace.js";
 import { asNumber, LanePager, Presets, stretch, useTimes, useWidth } from "./stretch.js";
 import { gutter, LaneTable, RIGHT, Timeline } from "./timeline.js";
 import { Waits } from "./waits.js";
@@ -31,7 +31,7 @@ function Head({ id, summary, now }) {
 }
 
 function Words({ id, from, to, at, version, onMoment }) {
-  const { answer, error } = useAnswer("events", { id, from, to, limit: 200 }, version);
+  const { answer, error } = useAnswer("events", { id, from, to, limit: 200 }, version, { later: true });
   if (error) return html`<section class="panel"><header><h2>What happened</h2></header><p class="note" role="alert">${error.message}</p></section>`;
   const events = answer ? [...answer.events].reverse() : [];
   const nearest = at === null ? null : events.find((each) => each.at_ms <= at);
@@ -55,14 +55,17 @@ export default function Group({ query, status }) {
   const version = status?.changed && !status.changed.includes(id) ? undefined : status?.version;
   const latest = useRef(version);
   if (version !== undefined) latest.current = version;
-  const summary = useAnswer("group", { id }, latest.current);
   const asked = useAnswer("picture", { id, from, to, columns: columnsToAsk(), lane: lane || null }, to === null ? status?.version : latest.current);
   const picture = asked.answer;
+  const summary = useAnswer("group", { id }, latest.current);
+  // What stands below is of the time of the picture that is shown: the server makes the next picture first.
+  const drawn = useRef(null);
+  if (asked.isCurrent) drawn.current = { from, to };
   useEffect(() => { document.title = `${plain(id ?? "")} · coordinator-server`; }, [id]);
 
   const shown = stretch(times, picture, LEAST_MS);
   const { first, last, moveTo, zoom, pan } = shown;
-  const shownAt = at ?? (picture ? Math.min(picture.known_until_ms, last) : null);
+  const shownAt = at ?? (picture ? Math.min(picture.known_until_ms, picture.until_ms) : null);
   const column = picture ? Math.max(1, Math.round((last - first) / Math.max(50, width - gutter(width) - RIGHT))) : 1;
   const toMoment = (ms) => setAt(Math.round(ms));
   const jump = (direction) => {
@@ -111,7 +114,7 @@ export default function Group({ query, status }) {
     ${error ? html`<p class="banner" role="alert">${error.message}</p>` : ""}
     ${picture ? html`<div class="below">
       ${versus !== null && shownAt !== null && versus !== shownAt ? html`<${Difference} id=${id} from=${versus} to=${shownAt} picture=${picture} version=${latest.current} close=${() => change({ vs: null })} />` : html`<${Moment} id=${id} at=${shownAt} picture=${picture} version=${latest.current} isLast=${at === null && to === null} />`}
-      <${Words} id=${id} from=${from} to=${to} at=${shownAt} version=${latest.current} onMoment=${toMoment} />
+      <${Words} id=${id} ...${drawn.current} at=${shownAt} version=${latest.current} onMoment=${toMoment} />
       <${Pace} id=${id} version=${latest.current} /></div>` : ""}
   </div>`;
 }

@@ -3,15 +3,17 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
 import { address, change, comesBack, follow } from "./address.js";
 import { useAnswer, useNow } from "./api.js";
+import { Health, Lag, State } from "./facts.js";
 import { ago, counted, duration, isUtc, moment, number, plain, rate } from "./format.js";
 import { useKeys } from "./keys.js";
-import { Health, Lag } from "./pace.js";
 import { Search } from "./search.js";
 
 const ROWS = 100;
-/** So many rows fill a screen: they are drawn first, and the others right after them. */
-const SCREEN = 40;
+const ROW_PX = 38;
+/** So many rows fill the screen: they are drawn first, and the others right after them. */
+const screenful = () => Math.ceil(innerHeight / ROW_PX);
 const FIRST = "group";
+const NONE = [];
 const COLUMNS = [
   ["group", "Group", ""],
   ["state", "State", ""],
@@ -28,10 +30,6 @@ const COLUMNS = [
 const DESCENDING_FIRST = new Set(["members", "partitions", "lag", "rate", "rebalanced_ms", "committed_ms"]);
 const STATES = ["stable", "rebalancing", "reconciling", "assigning", "empty", "deleted", "unreadable"];
 
-export function State({ state }) {
-  return html`<span class=${`state ${state}`}><i></i>${state}</span>`;
-}
-
 function States({ text, set, states }) {
   const chosen = /(?:^|\s)state:(\S+)/.exec(text)?.[1];
   const choose = (state) => set(`${text.replace(/(?:^|\s)state:\S*/, "").trim()}${state && state !== chosen ? ` state:${state}` : ""}`.trim());
@@ -42,22 +40,33 @@ function States({ text, set, states }) {
     </div>`;
 }
 
-function Row({ row, now }) {
+/** It is made again if it says something else: not with each second. */
+function Row({ row, rebalanced, committed }) {
+  return useMemo(() => cells(row, rebalanced, committed), [row, rebalanced, committed, isUtc()]);
+}
+
+function cells(row, rebalanced, committed) {
   const took = row.took_ms === null || row.took_ms === undefined ? "" : ` · took ${duration(row.took_ms)}`;
   return html`<tr>
     <th scope="row"><a href=${address("/group", { id: row.group })} onClick=${follow} title=${row.group.length > 60 ? plain(row.group) : null}><bdi>${plain(row.group)}</bdi></a></th>
-    <td><${State} state=${row.state} /></td>
+    <td>${State(row)}</td>
     <td class="wide quiet">${row.type}</td>
     <td class="number">${number(row.members)}</td>
     <td class="number wide">${number(row.partitions)}</td>
-    <td class="number"><${Lag} ...${row} /></td>
-    <td class="wide"><${Health} verdict=${row.verdict} title=${row.worst} /></td>
+    <td class="number">${Lag(row)}</td>
+    <td class="wide">${Health({ verdict: row.verdict, title: row.worst })}</td>
     <td class="number wide">${rate(row.rate)}</td>
     <td class="cause" title=${row.rebalanced_ms ? `${moment(row.rebalanced_ms, true)}${took}\n${plain(row.cause)}` : "the index has no rebalance of it"}>
-      ${row.waits_for ? html`<span class="when warn">now</span> <bdi class="quiet">${plain(row.waits_for)}</bdi>` : html`<span class="when">${ago(row.rebalanced_ms, now)}</span> <bdi class="quiet">${plain(row.cause)}</bdi>`}</td>
-    <td class="when" title=${row.committed_ms ? moment(row.committed_ms, true) : "it has no committed offsets"}>${ago(row.committed_ms, now)}</td>
+      ${row.waits_for ? html`<span class="when warn">now</span> <bdi class="quiet">${plain(row.waits_for)}</bdi>` : html`<span class="when">${rebalanced}</span> <bdi class="quiet">${plain(row.cause)}</bdi>`}</td>
+    <td class="when" title=${row.committed_ms ? moment(row.committed_ms, true) : "it has no committed offsets"}>${committed}</td>
     <td class="wide topics">${row.topics.slice(0, 2).map((each) => html`<bdi class="tag" key=${each}>${plain(each)}</bdi>`)}${row.topics.length > 2 ? html`<span class="quiet">+${row.topics.length - 2}</span>` : ""}</td>
   </tr>`;
+}
+
+/** Some of the rows. The same ones are not made again with each key. */
+function Body({ rows, from, to, now }) {
+  const shown = useMemo(() => rows.slice(from, to), [rows, from, to]);
+  return useMemo(() => html`<tbody>${shown.map((row) => html`<${Row} key=${row.group} row=${row} rebalanced=${ago(row.rebalanced_ms, now)} committed=${ago(row.committed_ms, now)} />`)}</tbody>`, [shown, now, isUtc()]);
 }
 
 function Nothing({ answer, typed, status }) {
@@ -88,19 +97,19 @@ export default function Groups({ query, status }) {
     else if (next === -1 && first) { turned.current = -1; turn(Math.max(0, first - ROWS)); }
   };
   useKeys({ j: () => step(1), k: () => step(-1) });
+  const rows = answer?.rows ?? NONE;
+  const count = screenful();
+  // Who comes back may have been further down.
+  const [others, setOthers] = useState(comesBack() ? rows : NONE);
+  useEffect(() => setOthers(rows), [rows]);
   useLayoutEffect(() => {
-    if (turned.current === null || !isCurrent) return;
+    if (turned.current === null || !isCurrent || others !== rows) return;
     [...document.querySelectorAll("tbody th a")].at(turned.current)?.focus();
     turned.current = null;
-  }, [answer]);
+  }, [rows, others]);
   const sort = (column) => change({ sort: column === FIRST ? null : column, desc: (column === sorted ? !isDescending : DESCENDING_FIRST.has(column)) ? 1 : null, first: null });
   const heading = ([column, text, kind]) => html`<th key=${text} scope="col" class=${kind} aria-sort=${column === sorted ? (isDescending ? "descending" : "ascending") : null}>
     ${column ? html`<button class="sort" onClick=${() => sort(column)}>${text}<span aria-hidden="true">${column === sorted ? (isDescending ? "↓" : "↑") : ""}</span></button>` : text}</th>`;
-  // Who comes back may have been further down.
-  const [most, setMost] = useState(comesBack() ? ROWS : SCREEN);
-  useEffect(() => { if (answer) setMost(ROWS); }, [answer]);
-  // The same rows are not made again with each key.
-  const rows = useMemo(() => answer?.rows.slice(0, most).map((row) => html`<${Row} key=${row.group} row=${row} now=${now} />`), [answer, most, now, isUtc()]);
   const last = answer ? Math.min(first + ROWS, answer.matching) : 0;
   return html`<section class="groups" aria-busy=${isCurrent ? null : "true"}>
     <div class="title"><h1>Groups</h1>${answer ? html`<p class="quiet" aria-live="polite">${answer.matching === answer.groups ? number(answer.groups) : `${number(answer.matching)} of ${number(answer.groups)}`}</p>` : ""}</div>
@@ -109,7 +118,7 @@ export default function Groups({ query, status }) {
     ${error ? html`<p class="banner" role="alert">${error.message}</p>` : ""}
     ${!answer ? (error ? "" : html`<div class="loading" aria-busy="true">${[...Array(8)].map((_, at) => html`<i key=${at}></i>`)}</div>`)
       : !answer.rows.length ? html`<${Nothing} answer=${answer} typed=${query.q} status=${status} />`
-      : html`<table class="list lines"><thead><tr>${COLUMNS.map(heading)}</tr></thead><tbody>${rows}</tbody></table>`}
+      : html`<table class="list lines"><thead><tr>${COLUMNS.map(heading)}</tr></thead><${Body} rows=${rows} from=${0} to=${count} now=${now} />${others.length > count ? html`<${Body} rows=${others} from=${count} to=${ROWS} now=${now} />` : ""}</table>`}
     ${answer && answer.matching > ROWS ? html`<nav class="pager" aria-label="Rows">
       <button disabled=${!first} onClick=${() => turn(Math.max(0, first - ROWS))}>← Previous</button>
       <span>${number(first + 1)}–${number(last)} of ${number(answer.matching)}</span>

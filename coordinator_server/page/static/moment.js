@@ -2,8 +2,8 @@
 
 import { html } from "./vendor/htm-preact-3.1.1.js";
 import { useAnswer } from "./api.js";
+import { State } from "./facts.js";
 import { counted, duration, moment, number, plain, ranges, zone } from "./format.js";
-import { State } from "./groups.js";
 import { ownerStyle } from "./palette.js";
 import { Rows } from "./rows.js";
 
@@ -42,7 +42,7 @@ function Offsets({ answer }) {
 }
 
 export function Moment({ id, at, picture, version, isLast }) {
-  const { answer, error } = useAnswer("moment", at === null ? null : { id, at }, version, true);
+  const { answer, error } = useAnswer("moment", at === null ? null : { id, at }, version, { patient: true, later: isLast });
   const numbers = new Map(picture.owners.map((each, index) => [each.member, index]));
   const head = html`<header><h2>${isLast ? "Now" : "At this moment"}</h2><time>${moment(at, true)} <span class="quiet">${zone()}</span></time></header>`;
   if (error) return html`<section class="panel">${head}<p class="note" role="alert">${error.message}</p></section>`;
@@ -63,7 +63,7 @@ function Names({ names, picture, numbers }) {
 
 export function Difference({ id, from, to, picture, version, close }) {
   const [before, after] = from <= to ? [from, to] : [to, from];
-  const { answer, error } = useAnswer("difference", { id, from: before, to: after }, version, true);
+  const { answer, error } = useAnswer("difference", { id, from: before, to: after }, version, { patient: true });
   const numbers = new Map(picture.owners.map((each, index) => [each.member, index]));
   const head = html`<header><h2>Difference</h2><time>${moment(before, true)} → ${moment(after, true)} <span class="quiet">${duration(after - before)}</span></time><button class="flat" onClick=${close} aria-label="End the comparison">✕</button></header>`;
   if (error) return html`<section class="panel">${head}<p class="note" role="alert">${error.message}</p></section>`;

@@ -2,25 +2,12 @@
 
 import { html } from "./vendor/htm-preact-3.1.1.js";
 import { useAnswer } from "./api.js";
-import { clock, counted, duration, number, plain, rate } from "./format.js";
+import { Health, Lag } from "./facts.js";
+import { clock, counted, number, plain, rate } from "./format.js";
 import { Rows } from "./rows.js";
 
-const WORDS = { OK: "ok", WARN: "slower than it is written", STOP: "stopped", STALL: "stalled", REWIND: "went back", ERR: "stuck" };
-
-/** What is said of a group or a partition. Without samples of the ends of partitions nothing is. */
-export function Health({ verdict, title }) {
-  if (!verdict) return html`<span class="quiet" title="its lag is unknown: nobody samples the ends of its partitions">–</span>`;
-  return html`<span class=${`health ${verdict.toLowerCase()}`} title=${title ? plain(title) : WORDS[verdict]}><i></i>${verdict}</span>`;
-}
-
-/** How many records are unread, and for how long. */
-export function Lag({ lag, lag_s: seconds }) {
-  if (lag === null || lag === undefined) return html`<span class="quiet" title="unknown">–</span>`;
-  return html`${number(lag)}${seconds ? html` <span class="quiet">${duration(seconds * 1000)}</span>` : ""}`;
-}
-
 export function Pace({ id, version }) {
-  const { answer, error } = useAnswer("pace", { id }, version);
+  const { answer, error } = useAnswer("pace", { id }, version, { later: true });
   const sampled = answer?.sampled_ms;
   const head = html`<header><h2>Lag and rate</h2><span class="quiet">${!answer ? "" : sampled ? `ends of partitions as of ${clock(sampled)}` : "now"}</span></header>`;
   if (error) return html`<section class="panel">${head}<p class="note" role="alert">${error.message}</p></section>`;

@@ -5,14 +5,23 @@ import { number } from "./format.js";
 import { themed } from "./palette.js";
 import { gutter, RIGHT } from "./timeline.js";
 
-/** The library, which is no module: it comes beside the first picture. */
-const library = new Promise((done, failed) => {
-  const script = document.createElement("script");
-  script.src = new URL("./vendor/uplot-1.6.32.js", import.meta.url).href;
-  script.onload = () => done(uPlot);
-  script.onerror = () => failed(new Error("plots cannot be drawn: their library was not loaded"));
-  document.head.append(script);
-});
+/** The library, which is no module: it comes after the first picture, of which it is no part. */
+let library = null;
+
+function load(name, attributes) {
+  return new Promise((done, failed) => {
+    const element = Object.assign(document.createElement(name), attributes);
+    element.onload = done;
+    element.onerror = () => failed(new Error("plots cannot be drawn: their library was not loaded"));
+    document.head.append(element);
+  });
+}
+
+function libraryLoaded() {
+  const address = (suffix) => new URL(`./vendor/uplot-1.6.32.${suffix}`, import.meta.url).href;
+  library ??= Promise.all([load("script", { src: address("js") }), load("link", { rel: "stylesheet", href: address("css") })]);
+  return library;
+}
 
 function options({ width, height, series, format }, zoom) {
   return {
@@ -56,7 +65,7 @@ export function Plot({ label, hint, data, from, to, width, height, series, forma
       fill.current();
     };
     const remake = () => { if (plot.current) make(); };
-    library.then(() => { if (isShown) make(); });
+    libraryLoaded().then(() => { if (isShown) make(); });
     addEventListener("themechange", remake);
     return () => { isShown = false; removeEventListener("themechange", remake); plot.current?.destroy(); plot.current = null; };
   }, [width]);

@@ -1,6 +1,6 @@
 // The stretch of time that a view shows: that of its address, or all that there is; and what moves it.
 
-import { html, useCallback, useEffect, useLayoutEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
+import { html, useLayoutEffect, useState } from "./vendor/htm-preact-3.1.1.js";
 import { change } from "./address.js";
 import { number } from "./format.js";
 
@@ -18,31 +18,13 @@ export function useWidth(element) {
   return width;
 }
 
-/** A value that is shown at once, and written into the address when it rests. */
-function useSettled(given, write) {
-  const [value, setValue] = useState(given);
-  const timer = useRef(null);
-  // Each reading of an address makes values of its own.
-  const key = JSON.stringify(given);
-  const own = useRef(key);
-  useEffect(() => { if (key !== own.current) { own.current = key; setValue(given); } }, [key]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const set = useCallback((next) => {
-    setValue(next);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => { own.current = JSON.stringify(next); write(next); }, 250);
-  }, []);
-  return [value, set];
-}
-
 /** A number of an address; null if it has none. */
 export function asNumber(text) { return text === undefined || text === "" || Number.isNaN(Number(text)) ? null : Number(text); }
 
 /** The times of an address: what is shown, and a moment. What is null is all of it, or the latest. */
 export function useTimes(query) {
-  const [[from, to], setWindow] = useSettled([asNumber(query.from), asNumber(query.to)], ([first, last]) => change({ from: first, to: last }));
-  const [at, setAt] = useSettled(asNumber(query.at), (next) => change({ at: next }));
-  return { from, to, setWindow, at, setAt };
+  const [from, to, at] = [query.from, query.to, query.at].map(asNumber);
+  return { from, to, at, setWindow: ([first, last]) => change({ from: first, to: last }), setAt: (next) => change({ at: next }) };
 }
 
 /** What is shown of a picture, null before there is one, and what moves it; `least` is the shortest stretch in ms. */

@@ -148,7 +148,7 @@ export default function WhatIf({ query, status }) {
   // It is played again when the group has rebalanced, and not with each commit.
   const summary = useAnswer("group", { id }, status?.version);
   const version = summary.answer ? `${summary.answer.epoch} ${summary.answer.rebalanced_ms} ${summary.answer.state}` : null;
-  const given = useAnswer("what-if", version ? { id, from: query.from, to: query.to, columns: columnsToAsk(), lane: lane || null, lanes: LANES, ...rules } : null, version);
+  const given = useAnswer("what-if", version ? { id, from: query.from, to: query.to, columns: columnsToAsk(), lane: lane || null, lanes: LANES, ...rules } : null, version, { later: true });
   const latest = useRef(null);
   if (given.answer?.recorded) latest.current = given.answer;
   const answer = latest.current;

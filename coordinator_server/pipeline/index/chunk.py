@@ -132,6 +132,7 @@ def packed(value: Any) -> bytes:
 
 
 unpacked = zlib.decompress
+NOTHING_OWNED: Final = packed([])
 _STARTS: Final = msgspec.msgpack.Decoder(Start)
 _EVENTS: Final = msgspec.msgpack.Decoder(list[Event])
 _OWNED: Final = msgspec.msgpack.Decoder(list[Ownership])

@@ -111,8 +111,7 @@ class PeriodReader:
 
     def owners(self) -> list[Ownership]:
         """Return the owners of all partitions over time, those of a partition in order."""
-        ended = [owned for chunk in self._chunks[:-1] for owned in self._group.owned(chunk)]
-        return by_partition([*ended, *self._replayed.owned, *self._replayed.owners.open()])
+        return by_partition([*self._group.owned(), *self._replayed.owned, *self._replayed.owners.open()])
 
     # --- one by one
 

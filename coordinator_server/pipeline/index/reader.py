@@ -5,7 +5,16 @@ from __future__ import annotations
 import sqlite3
 from typing import NamedTuple
 
-from coordinator_server.pipeline.index.chunk import Start, batches_of, events_of, owned_of, runs_of, start_of, unpacked
+from coordinator_server.pipeline.index.chunk import (
+    NOTHING_OWNED,
+    Start,
+    batches_of,
+    events_of,
+    owned_of,
+    runs_of,
+    start_of,
+    unpacked,
+)
 from coordinator_server.pipeline.index.moments import offset_after
 from coordinator_server.pipeline.index.shard_row import Position
 from coordinator_server.pipeline.replay.group_events import Event, RunState
@@ -101,9 +110,14 @@ class IndexedGroup:
         """Return the events that have ended in a chunk, with runs of commits as one."""
         return events_of(self._content("shown", chunk))
 
-    def owned(self, chunk: Chunk) -> list[Ownership]:
-        """Return who had a partition up to a moment in a chunk."""
-        return owned_of(self._content("owned", chunk))
+    def owned(self) -> list[Ownership]:
+        """Return who had a partition up to a moment in one of the chunks that have ended."""
+        last = self.chunks[-1].number if self.chunks else 0
+        rows = self._database.execute(
+            "SELECT owned FROM contents WHERE group_no = ? AND chunk < ? ORDER BY chunk", (self._number, last)
+        )
+        # In most chunks there are only commits.
+        return [each for (owned,) in rows if owned != NOTHING_OWNED for each in owned_of(owned)]
 
     def part(self, chunk: Chunk) -> tuple[RunState, ...] | None:
         """Return the commits of a chunk alone, by run; None if runs have ended in it."""

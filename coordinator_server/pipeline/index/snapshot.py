@@ -89,13 +89,16 @@ class SnapshotGroup:
         self.shard_name = shard_name
         self.stored = IndexedGroup(database, shard, group_id)
         self._names = names
+        self._reader: PeriodReader | None = None
 
     def reader(self) -> PeriodReader:
-        """Return a reader of events and owners. Raises DamagedLog."""
-        try:
-            return PeriodReader(self.stored, self.id, self._names, ())
-        except DecodeError as error:
-            raise unreadable(self.shard_name, error) from error
+        """Return the reader of events and owners, which has replayed the last chunk. Raises DamagedLog."""
+        if self._reader is None:
+            try:
+                self._reader = PeriodReader(self.stored, self.id, self._names, ())
+            except DecodeError as error:
+                raise unreadable(self.shard_name, error) from error
+        return self._reader
 
     def events(self, period: Period) -> Found:
         """Return the newest events of a period. Raises DamagedLog."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import hashlib
 import json
 import re
@@ -82,13 +83,16 @@ async def test_each_answer_is_json_that_only_this_page_may_read(site: Site, name
 
 
 async def test_a_browser_runs_nothing_but_files_of_the_page(site: Site) -> None:
-    """No script, style or connection from elsewhere, and none in the text of a view."""
+    """No script, style or connection from elsewhere, and none in the text of a view but the one whose hash is allowed."""
     found = await request(site.app, "/")
     policy = dict(each.strip().split(" ", 1) for each in found.headers["content-security-policy"].split(";"))
 
     assert policy["default-src"] == policy["base-uri"] == policy["form-action"] == policy["frame-ancestors"] == "'none'"
-    assert {policy[each] for each in ("script-src", "style-src", "connect-src")} == {"'self'"}
-    assert not re.search(rb"<style|<script(?! src|[^>]* src=)|\bon\w+=|https?://", found.body)
+    assert {policy[each] for each in ("style-src", "connect-src")} == {"'self'"}
+    [early] = re.findall(rb"<script>(.*?)</script>", found.body, re.DOTALL)
+    assert policy["script-src"] == f"'self' 'sha256-{base64.b64encode(hashlib.sha256(early).digest()).decode()}'"
+    assert early == (STATIC / "early.js").read_bytes()
+    assert not re.search(rb"<style|<script(?! src|[^>]* src=)|\bon\w+=|https?://", found.body.replace(b"<script>" + early, b""))
 
 
 @pytest.mark.parametrize("path", VIEWS)

@@ -11,7 +11,7 @@ import pytest
 from coordinator_server.observe.end_offsets import EndOffsetsWriter
 from coordinator_server.page.lanes import Window
 from coordinator_server.page.paces import Pace, PartitionPace, paces, partition_paces, rate
-from coordinator_server.page.trend import Trend, Trends
+from coordinator_server.page.trend import READ_S, Trend, Trends
 from coordinator_server.pipeline.index.database import open_to_write
 from coordinator_server.pipeline.index.feed import DIRECTORY
 from coordinator_server.pipeline.index.snapshot import Snapshot, SnapshotGroup, snapshot
@@ -103,7 +103,7 @@ def test_one_commit_has_no_rate_and_going_back_is_none() -> None:
 
 def trend(data: Path, window: Window, trends: Trends | None = None, topics: frozenset[str] = TOPICS) -> Trend:
     with opened(data) as (group, index):
-        return (trends or Trends()).trend(group, index, window, topics)
+        return (trends or Trends(lambda: 0.0)).trend(group, index, window, topics)
 
 
 @pytest.mark.parametrize("chunk_bytes", [600, 1 << 20])
@@ -135,7 +135,7 @@ def test_a_trend_has_the_lag_where_ends_were_sampled(tmp_path: Path, told: Story
 
 def test_a_trend_takes_new_samples(tmp_path: Path, told: Story) -> None:
     data = indexed(tmp_path, [told], 600)
-    trends, window = Trends(), Window(START_MS, told.now_ms + 300_000, 60)
+    trends, window = Trends(lambda: 0.0), Window(START_MS, told.now_ms + 300_000, 60)
     before = trend(data, window, trends)
     sampled(data, told, 50, (300_000, 500))
 
@@ -148,7 +148,7 @@ def test_chunks_that_no_time_is_left_to_read_are_left_out_and_read_by_the_next_a
     now = [0.0]
 
     def monotonic() -> float:
-        now[0] += 0.02
+        now[0] += READ_S / 3
         return now[0]
 
     trends = Trends(monotonic)

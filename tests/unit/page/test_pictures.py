@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from coordinator_server.cli.group_words import event_cause, event_sentence, reason_words
 from coordinator_server.page import group as pictures
-from coordinator_server.page.density import Times, density
+from coordinator_server.page.density import Times, add_all, density
 from coordinator_server.page.group import Asked, Picture, Tools, events, parsed, picture
 from coordinator_server.page.lanes import MIXED, Owners, Window, lanes
 from coordinator_server.page.moments import difference, moment
@@ -28,7 +29,7 @@ from tests.support.page_log import Story, client_of, indexed
 from tests.support.segments import START_MS
 
 WORDS = Words(event_sentence, event_cause, reason_words)
-TOOLS = Tools(WORDS, Times())
+TOOLS = Tools(WORDS, Times(monotonic=lambda: 0.0))
 
 
 @contextmanager
@@ -187,11 +188,27 @@ def test_chunks_that_no_time_is_left_to_read_are_spread_evenly(data: Path, told:
         last = group.reader().last
         window = Window(told.events[0][0], told.events[-1][0] + 1, 1000)
         rough = density("billing", group.stored, last, times, window)
-        exact = density("billing", group.stored, last, Times(), window)
+        exact = density("billing", group.stored, last, Times(lambda: 0.0), window)
 
     assert (rough.is_exact, exact.is_exact) == (False, True)
     assert sum(rough.counts) == pytest.approx(len(told.events), abs=0.5 + len(told.events) / 100)
     assert max(exact.counts) >= 1
+
+
+@pytest.mark.parametrize("columns", [1, 3, 7, 400, 5000])
+@pytest.mark.parametrize(("since", "until"), [(0, 1000), (200, 310), (-500, 500), (990, 2000), (1000, 1001), (-9, 0)])
+def test_times_are_counted_in_their_columns(columns: int, since: int, until: int) -> None:
+    """As if one looked at each: those of an interval are in its column, and those outside of the window in none."""
+    rng = Random(columns)
+    times = sorted(rng.randrange(1000) for _ in range(300))
+    window = Window(since, until, columns)
+    looked_at, counted = [0.0] * columns, [0.0] * columns
+    for each in times:
+        if since <= each < until:
+            looked_at[min(int((each - since) / window.column_ms), columns - 1)] += 0.5
+    add_all(counted, window, times, 0.5)
+
+    assert counted == looked_at
 
 
 def test_times_of_chunks_are_kept(data: Path, told: Story) -> None:
