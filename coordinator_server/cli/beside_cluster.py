@@ -18,8 +18,8 @@ from coordinator_server.kinds import GROUPS
 from coordinator_server.log.opening import holder_of, identity_of
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.data_dir import durable
+from coordinator_server.pipeline.input.owners import owner_of
 from coordinator_server.pipeline.replay.beside_cluster import SETTLED, Asked, GroupThere
-from coordinator_server.runtime.partitioner import partition_for
 
 if TYPE_CHECKING:
     from coordinator_server.client.admin.cluster import Cluster
@@ -68,7 +68,7 @@ async def _ask(options: argparse.Namespace, data_dir: Path) -> tuple[Mapping[str
         after = await _groups(cluster)
     found = {f"{GROUPS.topic}-{number}": Asked({}, {}) for number in range(partitions)}
     for group_id in {*before, *after}:
-        asked = found[f"{GROUPS.topic}-{partition_for(group_id, partitions)}"]
+        asked = found[owner_of(identity, GROUPS.topic, group_id)]
         for answers, of in ((asked.before, before), (asked.after, after)):
             if group_id in of:
                 answers[group_id] = of[group_id]

@@ -10,6 +10,7 @@ from coordinator_server.kinds import GROUPS
 from coordinator_server.log.opening import identity_of, is_log
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.data_dir import ask_server
+from coordinator_server.pipeline.input.owners import owner_of
 from coordinator_server.runtime.partitioner import partition_for
 
 
@@ -18,9 +19,9 @@ def shards_of_groups(data_dir: Path, group_ids: Sequence[str]) -> list[str]:
     if not group_ids:
         return []
     if is_log(data_dir):
-        partitions = identity_of(data_dir).partition_count(GROUPS.topic)
-    else:
-        partitions = sum(shard.startswith(f"{GROUPS.topic}-") for shard in _asked(data_dir, "owners"))
+        identity = identity_of(data_dir)
+        return [owner_of(identity, GROUPS.topic, each) for each in group_ids]
+    partitions = sum(shard.startswith(f"{GROUPS.topic}-") for shard in _asked(data_dir, "owners"))
     return [f"{GROUPS.topic}-{partition_for(each, partitions)}" for each in group_ids]
 
 

@@ -11,9 +11,9 @@ from coordinator_server.kinds import GROUPS
 from coordinator_server.log.opening import identity_of
 from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.input.data_dir import ask_server
+from coordinator_server.pipeline.input.owners import owner_of
 from coordinator_server.pipeline.replay.group_events import REFUSED, Event
 from coordinator_server.pipeline.states.changes import Change
-from coordinator_server.runtime.partitioner import partition_for
 
 
 def refused_commits(data_dir: Path, group_id: str) -> list[Event]:
@@ -24,8 +24,7 @@ def refused_commits(data_dir: Path, group_id: str) -> list[Event]:
     identity = identity_of(data_dir)
     if identity.is_observed:
         return []
-    partition = partition_for(group_id, identity.partition_count(GROUPS.topic))
-    request = {"op": "refused-commits", "groups": [group_id], "shards": [f"{GROUPS.topic}-{partition}"]}
+    request = {"op": "refused-commits", "groups": [group_id], "shards": [owner_of(identity, GROUPS.topic, group_id)]}
     try:
         answer = ask_server(data_dir, request)
     except PipelineError as error:

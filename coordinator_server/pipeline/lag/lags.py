@@ -15,10 +15,10 @@ from msgspec import Struct
 from coordinator_server.kinds import GROUPS, topic_of
 from coordinator_server.log.opening import identity_of, job_shards
 from coordinator_server.pipeline.input.files import batches_before, records_of
+from coordinator_server.pipeline.input.owners import owner_of
 from coordinator_server.pipeline.lag.commit_keys import Position, offset_of, position_of
 from coordinator_server.pipeline.lag.end_offsets import EndOffsets
 from coordinator_server.pipeline.lag.verdicts import SAMPLES, Commit, Made, Verdict, add_commit, judge, of_group
-from coordinator_server.runtime.partitioner import partition_for
 from protocol.control_records import ABORT, COMMIT, control_type
 from protocol.record_batch import BatchHeader
 
@@ -139,8 +139,8 @@ def lags(data_dir: Path, upto: Mapping[str, int], ends: EndOffsets, groups: Coll
 
     Raises LogError, DecodeError.
     """
-    partitions = identity_of(data_dir).partition_count(GROUPS.topic)
-    wanted = {f"{GROUPS.topic}-{partition_for(group, partitions)}" for group in groups}
+    identity = identity_of(data_dir)
+    wanted = {owner_of(identity, GROUPS.topic, group) for group in groups}
     for shard in job_shards(data_dir):
         if shard.name in wanted or (not groups and topic_of(shard.name) == GROUPS.topic):
             end = upto.get(shard.name, 0)

@@ -17,13 +17,13 @@ from coordinator_server.log.jobs import JobShard, ShardInput
 from coordinator_server.log.opening import identity_of, job_shard
 from coordinator_server.pipeline.errors import CannotRun, PipelineError
 from coordinator_server.pipeline.input.files import batches_before, first_after, stands_for_lost
+from coordinator_server.pipeline.input.owners import owner_of
 from coordinator_server.pipeline.input.topic_names import NO_NAMES
 from coordinator_server.pipeline.replay.group_events import Event
 from coordinator_server.pipeline.replay.group_ledger import GroupLedger
 from coordinator_server.pipeline.states.groups import empty_shard, groups_of
 from coordinator_server.pipeline.states.shown_group import Group, NamesOfTopics
 from coordinator_server.runtime.loader import BatchReplay
-from coordinator_server.runtime.partitioner import partition_for
 from protocol.coordinator_records import GROUP_SERDE
 from protocol.errors import DecodeError
 from protocol.record_batch import BatchHeader
@@ -43,8 +43,7 @@ class GroupAt(Struct):
 
 def shard_of(data_dir: Path, group_id: str) -> JobShard:
     """Return the shard that owns a group."""
-    partitions = identity_of(data_dir).partition_count(GROUPS.topic)
-    return job_shard(data_dir / f"{GROUPS.topic}-{partition_for(group_id, partitions)}")
+    return job_shard(data_dir / owner_of(identity_of(data_dir), GROUPS.topic, group_id))
 
 
 def events(shard: JobShard, ledger: GroupLedger, upto: int) -> Iterator[Event]:

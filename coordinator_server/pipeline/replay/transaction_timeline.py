@@ -21,6 +21,7 @@ from coordinator_server.log.opening import identity_of, job_shard
 from coordinator_server.machine.shard import Producer
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry
 from coordinator_server.pipeline.input.files import batches_before, first_after
+from coordinator_server.pipeline.input.owners import owner_of
 from coordinator_server.pipeline.replay.transaction_steps import BEGUN, COMMIT_DECIDED, COMMITTED, PARTITIONS_ADDED, Step
 from coordinator_server.pipeline.states.changes import change_of
 from coordinator_server.pipeline.transactions.group_writes import ProducerBatch, producer_batches
@@ -31,7 +32,6 @@ from coordinator_server.pipeline.transactions.transitions import (
     partition_names,
     transitions_of,
 )
-from coordinator_server.runtime.partitioner import partition_for
 from coordinator_server.runtime.producers import NO_OFFSET, ActiveProducer, Producers
 from coordinator_server.transaction.state import AT_REST, PREPARED, TransactionState
 from coordinator_server.transaction.transaction import Transaction
@@ -83,8 +83,7 @@ class Hanging(Struct):
 
 def shard_of(data_dir: Path, transactional_id: str) -> JobShard:
     """Return the shard that owns a transactional id."""
-    partitions = identity_of(data_dir).partition_count(TRANSACTIONS.topic)
-    return job_shard(data_dir / f"{TRANSACTIONS.topic}-{partition_for(transactional_id, partitions)}")
+    return job_shard(data_dir / owner_of(identity_of(data_dir), TRANSACTIONS.topic, transactional_id))
 
 
 def steps_of(data_dir: Path, transactional_id: str, ends: Mapping[str, int]) -> Iterator[Step]:
