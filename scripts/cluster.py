@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -27,6 +28,8 @@ def main() -> int:
     if not any(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
         print("make cluster needs PostgreSQL's programs: apt-get install postgresql", file=sys.stderr)
         return 1
+    # Whoever is ended ends what was started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     from tests.support.node_cluster import NodeCluster
     from tests.support.postgresql import PostgresqlServer
 
