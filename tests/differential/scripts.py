@@ -24,6 +24,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import pytest
+
 from tests.differential.consumer_sequences import consumer_sequence, restarted_consumer_sequence
 from tests.differential.producer_sequences import producer_sequence, restarted_sequence, timed_sequence
 from tests.differential.sequences import sequence
@@ -36,14 +38,8 @@ from tests.scenarios.transcript import Scenario, scenarios
 SCRIPTS: Final = Path(__file__).parent / "scripts"
 SCENARIOS: Final = Path(__file__).parents[1] / "scenarios"
 RESTART: Final = "restart"
-RESTARTED: Final = (
-    RESTART,
-    "transaction_restarts",
-    "consumer_restart",
-    "share_restart",
-    "share_state_restart",
-    "streams_restart",
-)
+RESTARTED: Final = (RESTART, "transaction_restarts", "consumer_restart", "streams_restart")
+SHARES_RESTARTED: Final = ("share_restart", "share_state_restart")
 # Files of scripts that a broker takes long for, and that are not recorded.
 LONG: Final = ("exhaustion", "consumer_waiting")
 # What time decides, and whose log time goes on to change.
@@ -177,6 +173,12 @@ def scripts_of(name: str) -> Iterator[Script]:
         yield Script(f"{name}: {scenario.title}", _inputs(scenario), f"scripts/{name}", frozenset(numbers))
 
 
+def named(*names: str) -> pytest.MarkDecorator:
+    """A test for each script of files."""
+    scripts = chain.from_iterable(map(scripts_of, names))
+    return pytest.mark.parametrize("script", [pytest.param(script, id=script.title) for script in scripts])
+
+
 def acted_out() -> Iterator[Script]:
     """The transcripts of tests/scenarios that a client could act out."""
     for path in sorted(SCENARIOS.glob("*.txt")):
@@ -196,7 +198,7 @@ def recorded() -> Iterator[Script]:
 
 def restarted() -> Iterator[Script]:
     """The named scripts with a restart in them."""
-    return chain.from_iterable(map(scripts_of, RESTARTED))
+    return chain.from_iterable(map(scripts_of, (*RESTARTED, *SHARES_RESTARTED)))
 
 
 def _inputs(scenario: Scenario) -> list[str]:

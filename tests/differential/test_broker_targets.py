@@ -132,8 +132,12 @@ def expected(group: ConsumerGroup, batch: Batch, topics: Topics) -> ProducerReco
     """The targets that the batch should have: of a member that replaces a static one, then those that change."""
     joined = [each for each in batch if isinstance(each.key, ConsumerGroupMemberMetadataKey) and each.value is not None]
     gone = [each for each in batch if isinstance(each.key, ConsumerGroupMemberMetadataKey) and each.value is None]
-    before, after, updated = ConsumerGroupMemberMetadataValue(), ConsumerGroupMemberMetadataValue(), None
+    before, after = ConsumerGroupMemberMetadataValue(), ConsumerGroupMemberMetadataValue()
     members = len(group.members)
+    if not joined and not members:
+        return []
+    # Which one asked does not matter if it is as it was.
+    updated = next(iter(group.members.values()), ConsumerGroupMember(""))
     if joined:
         key, after = joined[-1].key, joined[-1].value
         old = group.members.get(gone[0].key.member_id if gone else key.member_id)

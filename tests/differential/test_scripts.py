@@ -1,15 +1,14 @@
-"""The named scripts: Kafka says the same, step by step."""
+"""The named scripts, but for those of share groups: Kafka says the same, step by step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.differential.playing import Stage, play
-from tests.differential.scripts import LONG, RESTARTED, Script, scripts_of
+from tests.differential.scripts import LONG, RESTARTED, Script, named, scripts_of
 from tests.differential.servers import POLICIES
 
 if TYPE_CHECKING:
@@ -40,16 +39,6 @@ PLAIN = (
     "offsets",
     "quotas",
     "rebalance",
-    "share_admin",
-    "share_assigning",
-    "share_batches",
-    "share_fencing",
-    "share_finding",
-    "share_flood",
-    "share_joining",
-    "share_offsets",
-    "share_state",
-    "share_topics",
     "static",
     "streams_joining",
     "streams_fencing",
@@ -66,11 +55,6 @@ PLAIN = (
 )
 
 
-def named(*names: str) -> pytest.MarkDecorator:
-    scripts = chain.from_iterable(map(scripts_of, names))
-    return pytest.mark.parametrize("script", [pytest.param(script, id=script.title) for script in scripts])
-
-
 @named(*PLAIN)
 def test_script(script: Script, stage: Stage, timed: Played) -> None:
     """Both servers answer the same requests, with the same answers."""
@@ -84,7 +68,7 @@ def test_a_script_that_uses_up_the_epochs_of_a_producer_id(script: Script, stage
     play(script, stage)
 
 
-@named("timing", "transaction_timeouts", "consumer_timing", "share_timing", "share_fetching", "streams_timing")
+@named("timing", "transaction_timeouts", "consumer_timing", "streams_timing")
 def test_timed_script(script: Script, timed: Played) -> None:
     """The same where time decides."""
     timed.result(script)
@@ -96,15 +80,15 @@ def test_restart(script: Script, halves: Halves) -> None:
     halves.finish(script)
 
 
-@named("limits", "consumer_limits", "share_limits", "share_one_update", "streams_limits")
+@named("limits", "consumer_limits", "streams_limits")
 def test_limited_script(script: Script, limited: Played) -> None:
     """The same with other limits."""
     limited.result(script)
 
 
-@named("transactional_id_expiration", "share_snapshots")
+@named("transactional_id_expiration")
 def test_expiring_script(script: Script, expiring: Played) -> None:
-    """The same where nobody uses an id for long, and no update of share state goes between two snapshots."""
+    """The same where nobody uses an id for long."""
     expiring.result(script)
 
 
