@@ -33,7 +33,16 @@ def random_lives(count: int = LIVES, seed: int = 17) -> Iterator[dict[str, Any]]
 def random_share_lives(count: int = SHARE_LIVES, seed: int = 18) -> Iterator[dict[str, Any]]:
     """Yield lives of share groups."""
     for i in range(count):
-        yield {"assignor": SIMPLE, "steps": _Life(random.Random(f"{seed}/{i}"), is_shared=True).steps()}
+        yield _share_life(f"{seed}/{i}")
+
+
+def share_lives_with_gifts_twice() -> Iterator[dict[str, Any]]:
+    """Yield lives in which a member is given a partition that it has just been given, and its table grows by that."""
+    return map(_share_life, ("1/166", "2/269", "5/413"))
+
+
+def _share_life(seed: str) -> dict[str, Any]:
+    return {"assignor": SIMPLE, "steps": _Life(random.Random(seed), is_shared=True).steps()}
 
 
 class _Life:

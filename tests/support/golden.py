@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.assignor_groups import random_groups
-from tests.support.assignor_sequences import random_lives, random_share_lives
+from tests.support.assignor_sequences import random_lives, random_share_lives, share_lives_with_gifts_twice
 from tests.support.expressions import questions
 from tests.support.hashed_topics import random_topics
 from tests.support.kafka_jars import JVM, bring_kafka_jars
@@ -126,7 +126,8 @@ if __name__ == "__main__":
     store(run_assignors(bring_kafka_jars()), STORED_ASSIGNMENTS)
     store(run_topic_hashes(bring_kafka_jars()), STORED_TOPIC_HASHES)
     store(run_expressions(bring_kafka_jars()), STORED_EXPRESSIONS)
-    for lives, path in ((random_lives(), STORED_TARGETS), (random_share_lives(), STORED_SHARE_TARGETS)):
+    share_lives = [*random_share_lives(), *share_lives_with_gifts_twice()]
+    for lives, path in ((random_lives(), STORED_TARGETS), (share_lives, STORED_SHARE_TARGETS)):
         targets = run_server_assignors(bring_kafka_jars(), *lives)
         store_objects(targets, path)
     store_objects(run_streams_groups(bring_kafka_jars(), random_streams_lives()), STORED_STREAMS_LIVES)

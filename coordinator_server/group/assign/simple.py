@@ -72,12 +72,11 @@ class _Targets:
         self._of(member).discard(*position)
 
     def add(self, member: int, position: Position) -> None:
-        """Give a partition to a member. It may have been given the same one before."""
+        """Give a partition to a member. It may have been given the same one before: then the table of its topics may still grow."""
         topic_id, partition = position
         given = self._given.setdefault(member, set())
-        if position not in given:
-            given.add(position)
-            self._of(member).add(topic_id, [partition])
+        self._of(member).add(topic_id, [] if position in given else [partition])
+        given.add(position)
 
     def result(self) -> dict[str, Partitions]:
         altered = self._altered
