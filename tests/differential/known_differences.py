@@ -54,12 +54,14 @@ def _orders_subtopologies_by_table(step: Step) -> bool:
 
 
 def _counts_a_member_without_topics(step: Step) -> bool:
-    """Row 87: it joins, and computes the target: those of the others are gone on Kafka's side."""
-    lost = [
-        each for each in step.unlike if isinstance(each.ours, dict) and isinstance(each.kafka, dict) and "target" in each.ours
-    ]
-    is_join_without = step.asked.api == "beat" and " topics= " in f"{step.line} " and "epoch=0" in step.line
-    return is_join_without and bool(lost) and all("target" not in each.kafka for each in lost)
+    """Row 87: it joins, and computes the target: on Kafka's side it gets partitions, or others lose theirs."""
+    client = step.line.split()[0]
+    # One that joins names the topics that it named last. Its epoch is 0 as well if it has left or has not come in before.
+    named = [word for line in step.before if line.split()[0] == client for word in line.split() if word.startswith("topics=")]
+    may_join = "epoch=" not in step.line or "epoch=0" in step.line
+    members = [each for each in step.unlike if isinstance(each.ours, dict) and isinstance(each.kafka, dict)]
+    has_targets_apart = any(("target" in each.ours) != ("target" in each.kafka) for each in members)
+    return step.asked.api == "beat" and may_join and named[-1:] == ["topics="] and has_targets_apart
 
 
 def _gives_tasks_again(step: Step) -> bool:

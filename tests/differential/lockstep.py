@@ -281,7 +281,10 @@ class Lockstep:
         return False
 
     def _note_leader(self, sent: Sent, answer: Any) -> None:
-        if sent.api == "join" and answer["leader"]:
+        if sent.api == "beat":
+            # Once it is a classic group again, its leader is drawn anew.
+            self._leaders.pop(sent.group_id, None)
+        elif sent.api == "join" and answer["leader"]:
             self._leaders[sent.group_id] = answer["leader"]
 
     def _difference(self, what: str) -> Difference:
