@@ -146,6 +146,7 @@ def test_what_another_rule_would_give_is_not_taken_for_what_was_recorded() -> No
 
     assert (found.same, found.differ) == (len(life.generations) - 1, (generation.number,))
     assert found.moved > 0
+    assert found.as_balanced == 1
 
 
 def test_generations_by_an_unknown_assignor_are_counted() -> None:

@@ -78,11 +78,12 @@ def test_the_best_rule_of_each_group_counts() -> None:
 
     rows = [
         row("a", AS_IT_WAS, 0, 0, 0),
-        row("a", "uniform", 100, 0, 9),
         row("a", "static members", 100, 2, 0),
+        row("a", "uniform", 100, 0, 9),
         row("b", "uniform", 900, 0, 0),
         row("c", "uniform", None, 0, 5),
         row("d", "uniform", None, 0, 4),
+        row("e", AS_IT_WAS, 0, 0, 0),
     ]
 
     assert [(each.group, each.rule) for each in most_to_gain(rows, 2)] == [("b", "uniform"), ("a", "static members")]
