@@ -7,15 +7,16 @@ until another record of the same shard closes it.
                                                                                        its effect is durable, or refused
     a record closes the intent ◄── ``then``, an operation of this shard ◄──────────────────┘
 
-A message is delivered at least once while its shard is loaded here. Only the log remembers it. The caller's duties:
+A message is delivered at least once while its shard is loaded here, and never again when its outcome is known. Only the log
+remembers it. The caller's duties:
 
 1. Replay the intent first. Send its message when the intent is durable: in ``on_append``, if there is no error.
 2. In ``on_loaded``, send the message of every open intent: its outcome is unknown.
 3. Send the same message for an intent each time. A different message is a different intent with its own id.
 4. The receiving operation writes the intent's id together with the effect, in one operation. A repeated id has no effect
    and gets the same answer as the first.
-5. ``then`` closes the intent, or replaces it by other intents, with a record. If that record is not written, the message
-   is sent again.
+5. ``then`` closes the intent, or replaces it by other intents, with a record. If that record is not written, ``then`` runs
+   again, with the same outcome: the message is not sent again.
 6. Intents are unordered, even those for one shard. To order two messages, send the second from ``then`` of the first.
 7. The receiver forgets an id when a separate message of the sender says that the intent is closed, never after some time.
 """

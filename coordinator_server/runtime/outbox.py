@@ -2,13 +2,14 @@
 
     send ──► queue of the destination ──► in flight ──► answered ──► ``then`` has run and is durable: done
                  ▲                           │             │
-                 └──── back-off ◄── undelivered            └── not written: again, after a back-off
+                 └──── back-off ◄── undelivered            └── not written: ``then`` again, after a back-off
 
 A destination is a shard. It has one queue and one back-off; while it refuses, no further message is sent to it. A message has
-at most one delivery in flight: it is sent again only after the previous delivery has been answered, or can have no effect
-any more, which the Carrier knows. This also holds for a shard that is unloaded and loaded again at the same epoch: it adopts the
-messages in flight from before. At a newer epoch others may have owned the shard between, and its intents may be different ones:
-what is in flight from before is discarded, here and by the receiver, because each delivery carries the sender's epoch.
+at most one delivery in flight: it is sent again only after the previous delivery was refused, or can have no effect any more,
+which the Carrier knows. One that was answered is never sent again: the other shard may have gone on with what the message has
+done. This also holds for a shard that is unloaded and loaded again at the same epoch: it adopts the messages in flight from
+before. At a newer epoch others may have owned the shard between, and its intents may be different ones: what is in flight from
+before is discarded, here and by the receiver, because each delivery carries the sender's epoch.
 
 No message is sent and no answer is processed within an operation, or while a batch is being answered. Both happen in the
 loop's next turn.
@@ -218,25 +219,29 @@ class OutboxQueue:
             self._hold(destination, outcome)
             return
         self._resume(destination)
+        self._conclude(message, outcome)
+
+    def _conclude(self, message: _Message, outcome: Any) -> None:
+        """Run ``then``, of whoever has the message now."""
         outbox = message.outbox
         if outbox is None:
             self._forget(message)
             return
         message.is_heard = True
-        outbox.run(message.effect.name, partial(message.then, outcome), partial(self._concluded, message))
+        outbox.run(message.effect.name, partial(message.then, outcome), partial(self._concluded, message, outcome))
 
-    def _concluded(self, message: _Message, error: ErrorCode | None) -> None:
-        """Remove the message if the records of ``then`` are durable; otherwise send it again later. Later calls are ignored."""
+    def _concluded(self, message: _Message, outcome: Any, error: ErrorCode | None) -> None:
+        """Remove the message if the records of ``then`` are durable; otherwise run it again later. Later calls are ignored."""
         if not message.is_heard:
             return
         message.is_heard = False
         if error is None:
             self._forget(message)
         else:
-            self._delays.schedule(message, MOST_BACKOFF_MS, partial(self._again, message))
+            self._delays.schedule(message, MOST_BACKOFF_MS, partial(self._again, message, outcome))
 
-    def _again(self, message: _Message) -> CoordinatorResult[None]:
-        self._enqueue(message)
+    def _again(self, message: _Message, outcome: Any) -> CoordinatorResult[None]:
+        self._conclude(message, outcome)
         return _NOTHING
 
     def _forget(self, message: _Message) -> None:

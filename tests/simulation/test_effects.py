@@ -109,7 +109,7 @@ def a_lost_link_is_told_to_nobody(patch: pytest.MonkeyPatch) -> None:
 def what_an_answer_led_to_need_not_be_written(patch: pytest.MonkeyPatch) -> None:
     """The message is over with its answer."""
     settle = OutboxQueue._concluded
-    patch.setattr(OutboxQueue, "_concluded", lambda self, message, error: settle(self, message, None))
+    patch.setattr(OutboxQueue, "_concluded", lambda self, message, outcome, _error: settle(self, message, outcome, None))
 
 
 def a_child_that_died_is_not_missed(patch: pytest.MonkeyPatch) -> None:

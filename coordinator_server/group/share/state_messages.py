@@ -27,7 +27,7 @@ SharePartition = tuple[bytes, int]
 Finish = Callable[[Mapping[SharePartition, ErrorCode]], CoordinatorResult[Any]]
 """The write operation after the last outcome.
 
-It gets the errors, of those that failed. It runs again if its records are not written.
+It gets the errors, of those that failed. It runs again, for the last message, if its records are not written.
 """
 
 
@@ -38,13 +38,14 @@ class StateMessages:
     come back by an older message, nor one that it initializes get an older offset.
     """
 
-    __slots__ = ("_errors", "_finish", "_has_ended", "_left")
+    __slots__ = ("_errors", "_finish", "_last", "_left")
 
     def __init__(self, finish: Finish) -> None:
         self._finish = finish
         self._left: set[tuple[int, int]] = set()
         self._errors: dict[SharePartition, ErrorCode] = {}
-        self._has_ended = False
+        # The one that was answered last: its answer ends the attempt. Those of others may come again, too.
+        self._last: tuple[int, int] | None = None
 
     def initialize(self, share: ShareContext, group_id: str, starts: Mapping[SharePartition, int], state_epoch: int) -> None:
         """Have states initialized, each with its start offset."""
@@ -110,10 +111,10 @@ class StateMessages:
         failed = {position: ErrorCode(error) for position, error in zip(positions, errors, strict=True) if error}
         self._errors.update(failed)
         self._left.discard(message)
-        if self._left:
+        if self._left or self._last not in (None, message):
             return CoordinatorResult(None)
-        if not self._has_ended:
-            self._has_ended = True
+        if self._last is None:
+            self._last = message
             _begin_next(share, group_id)
         return self._finish(self._errors)
 

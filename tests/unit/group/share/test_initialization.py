@@ -63,6 +63,17 @@ def test_one_record_closes_an_attempt() -> None:
     assert beats.state_topics() == {"initializing": {}, "initialized": {"t": [0, 1, 2, 3]}}
 
 
+def test_an_outcome_that_comes_again_leads_to_nothing_new() -> None:
+    """As when its operation was not written; but for that of the last one, which closes the attempt."""
+    beats = ShareBeats(t=2)
+    beats.member("m").join()
+    first, last = beats.log.outbox.messages.values()
+
+    written = [len(message.then(initialized(message)).records) for message in (first, first, last, first, last)]
+
+    assert written == [0, 0, 1, 0, 1]
+
+
 def test_while_it_lasts_no_heartbeat_asks_again() -> None:
     """However long it takes: the messages are repeated until they arrive."""
     beats = ShareBeats(t=1)
