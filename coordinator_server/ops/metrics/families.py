@@ -136,6 +136,13 @@ OF_LOOPS: Final = (
     ),
     Family("refused_submits", Kind.COUNTER, "Writes that failed, as on a full disk. The requests were answered with an error."),
     Family(
+        "history_failures",
+        Kind.COUNTER,
+        "Times that history which is old enough was not removed, by the line that says why: history-not-removed (it is tried "
+        "again), or history-kept (what replaces it is damaged).",
+        ("event",),
+    ),
+    Family(
         "shards",
         Kind.GAUGE,
         "Shards, which are partitions of internal topics, by state: loading, active, failed.",

@@ -38,7 +38,7 @@ from coordinator_server.server.hosting.end_offsets import end_offsets
 from coordinator_server.server.hosting.fetching import Fetches
 from coordinator_server.server.hosting.group_counts import GroupCounts
 from coordinator_server.server.hosting.group_news import GroupNews
-from coordinator_server.server.hosting.history import open_retention
+from coordinator_server.server.hosting.history import HistoryLines, open_retention
 from coordinator_server.server.hosting.hosted import Hosted
 from coordinator_server.server.hosting.internal_topics import InternalTopics
 from coordinator_server.server.hosting.moves import Moves
@@ -75,6 +75,7 @@ class Hosting(NamedTuple):
     group_counts: GroupCounts
     moves: Moves
     retention: Retention
+    history: HistoryLines
     cleaner: Cleaner | None
     lease: Lease
     silences: Silences | None
@@ -121,7 +122,7 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
     """
     loop, config, store, services, clock = base.loop, base.config, base.store, base.services, base.clock
     meta, catalog, timers = store.meta, cluster.catalog, base.timers()
-    group_counts = _group_counts(config, clock)
+    group_counts, history = _group_counts(config, clock), HistoryLines()
     internal = InternalTopics(meta.cluster_id, {topic: meta.partition_count(topic) for topic in KINDS})
     topics = LoopTopics(catalog, internal, changes)
     group_settings = SettingsOfGroups(config, topics.settings, wire.incidents.report)
@@ -180,7 +181,8 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         deletions=deletions,
         group_counts=group_counts,
         moves=Moves(hosted, cluster.nodes, store, services.flusher.after_submit, cluster.roles),
-        retention=open_retention(store, config, clock, retention_worker),
+        retention=open_retention(store, config, clock, retention_worker, history),
+        history=history,
         cleaner=_cleaner(base, cluster.nodes) if has_cleaner else None,
         lease=base.gate.lease(partial(_suspend, runtimes, topics), partial(_resume, runtimes, topics, cluster)),
         silences=silences,

@@ -128,6 +128,7 @@ class LoopMetrics:
         samples["batch_size_bytes"] = [[list(counts.sizes), counts.bytes]]
         samples["submits"] = [[counts.submits]]
         samples["refused_submits"] = [[counts.refusals]]
+        samples["history_failures"] = [[event, count] for event, count in self._of.hosting.history.failures.items()]
         shards: Counter[tuple[str, str]] = Counter(
             (each.shard.topic, each.state.value) for each in self._of.hosting.hosted.progress
         )

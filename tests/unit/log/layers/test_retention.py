@@ -22,7 +22,7 @@ from coordinator_server.log.shards import Append
 from coordinator_server.log.storage import LOCAL, LocalStorage, Storage
 from coordinator_server.log.store import FOREVER, History, Removed, RetentionRule
 from coordinator_server.log.write.journal_writer import Sync
-from coordinator_server.server.hosting.history import open_retention
+from coordinator_server.server.hosting.history import HistoryLines, open_retention
 from tests.support.clock import ManualClock
 from tests.support.log import ManualWorker, batch, shard, values
 
@@ -335,7 +335,7 @@ def test_a_clock_that_jumps_removes_nothing(tmp_path: Path) -> None:
     aged.restart()
     aged.layer(6)
     with patch.object(aged.store, "retention") as made:
-        open_retention(aged.store, Config(), clock, None)
+        open_retention(aged.store, Config(), clock, None, HistoryLines())
     now_ms = made.call_args.args[1].now_ms
     clock.jump_wall(40 * DAY)
     assert aged.check(History(30 * DAY), now_ms=now_ms) == []

@@ -14,6 +14,7 @@ import yaml
 from coordinator_server.ops.metrics.families import families
 from coordinator_server.pipeline.report import Outcome
 from coordinator_server.server.guard.audit import REFUSALS
+from coordinator_server.server.hosting.history import FAILURES
 from coordinator_server.server.wire.incidents import NAMES
 from protocol.error_codes import ErrorCode
 
@@ -79,6 +80,9 @@ CASES = {
     ),
     # One failure, and nothing compacted since; a failure after which a run succeeded.
     "CoordinatorCompactionFails": Case(60, compactions("0 0 1x90", "3x90"), compactions("0 0 1x90", "3x20 4x70")),
+    "CoordinatorHistoryNotRemoved": case(
+        60, 'coordinator_history_failures_total{loop="0",event="history-not-removed"}', "0+1x90", "0x20 1x70"
+    ),
     # A series that begins with 1: the server may have been restarted while the job ran.
     "CoordinatorVerifyDiffers": case(
         5, 'coordinator_job_runs_total{schedule="schedule",job_name="verify",outcome="differs"}', "_ _ 1x9", "_ _ 0x9"
@@ -97,7 +101,7 @@ CASES = {
 # The values of labels that are not texts of clients.
 VALUES = {
     "name": set(NAMES),
-    "event": set(REFUSALS),
+    "event": {*REFUSALS, *FAILURES},
     "error": {each.name for each in ErrorCode},
     "outcome": {"done", "failed", *Outcome},
 }

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from coordinator_server.log.errors import DamagedLog
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import Removed
-from coordinator_server.server.hosting.history import log_failed, log_removed
+from coordinator_server.server.hosting.history import HistoryLines
 
 
 @pytest.mark.parametrize(
@@ -25,15 +26,21 @@ def test_what_retention_has_removed_is_logged(layers: list[int], segments: list[
     shard = ShardId("__consumer_offsets", 3)
 
     with capture_logs() as lines:
-        log_removed(Removed(shard, [], []))
-        log_removed(Removed(shard, layers, segments))
+        HistoryLines().removed(Removed(shard, [], []))
+        HistoryLines().removed(Removed(shard, layers, segments))
 
     assert lines == [{**line, "shard": "__consumer_offsets-3", "log_level": "info"}]
 
 
 def test_what_retention_could_not_remove_is_a_warning() -> None:
-    """Warnings are counted by event, and doctor names them."""
+    """Counted by event, and told each time: there is one at most in a check."""
+    history, damage = HistoryLines(), DamagedLog("layer-5", 0, "two bytes")
     with capture_logs() as lines:
-        log_failed(OSError(30, "read-only"))
+        history.failed(OSError(30, "read-only"))
+        history.removed(Removed(ShardId("__consumer_offsets", 3), [], [], damage))
 
-    assert lines == [{"event": "history-not-removed", "log_level": "warning", "error": "[Errno 30] read-only"}]
+    assert lines == [
+        {"event": "history-not-removed", "log_level": "warning", "error": "[Errno 30] read-only"},
+        {"event": "history-kept", "log_level": "warning", "shard": "__consumer_offsets-3", "damage": str(damage)},
+    ]
+    assert history.failures == {"history-not-removed": 1, "history-kept": 1}
