@@ -75,8 +75,8 @@ class _Shard:
             self._registry.delete_up_to(self._end)
 
     def resting(self) -> int:
-        offsets = self.state.groups.offsets
-        return sum(group_id not in offsets.by_group for group_id in offsets.resting_groups())
+        # All of them, since there is no checkpoint.
+        return self.state.groups.offsets.resting_count()
 
 
 class Groups:

@@ -8,7 +8,7 @@ unchanged. Only the decoder of the request uses the last two bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from struct import Struct as Layout
 from typing import Final
@@ -28,6 +28,11 @@ def offsets_of(rows: bytes) -> Iterator[tuple[int, int, int]]:
 def row_of(partition: int, offset: int, epoch: int) -> bytes:
     """Return a row, whose last two bytes are 0."""
     return _ROW.pack(partition, offset, epoch)
+
+
+def rows_of(partitions: Iterable[int], offsets: Iterable[int], epochs: Iterable[int]) -> bytes:
+    """Return rows from their columns."""
+    return b"".join(map(_ROW.pack, partitions, offsets, epochs))
 
 
 class Partitions:

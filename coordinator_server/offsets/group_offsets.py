@@ -135,6 +135,12 @@ class GroupOffsets:
     def items(self) -> Iterable[tuple[TopicPartition, OffsetAndMetadata]]:
         return self.latest().items()
 
+    def lay_over(self, newer: GroupOffsets) -> None:
+        """Set what another container has, as if it had been here before the oldest open snapshot. Nothing was set here before."""
+        self.changes += 1
+        self._single.fill(newer.below_rows().items())
+        self._rows.fill(newer._rows.items())
+
     # Past states
 
     def items_at(self, epoch: int) -> Iterable[tuple[TopicPartition, OffsetAndMetadata]]:

@@ -135,6 +135,10 @@ class RestingGroups:
             offsets = self._newer[group_id] = GroupOffsets(self._registry)
         return offsets
 
+    def whole(self, group_id: str) -> GroupOffsets:
+        """Return the offsets of a resting group, newer ones included, to encode them."""
+        return self._begin(group_id)
+
     def newest(self, group_id: str) -> GroupOffsets | None:
         """Return a resting group's newer offsets, if it has any."""
         return self._newer.get(group_id)
@@ -178,7 +182,7 @@ class RestingGroups:
         begun = GroupOffsets(self._registry, self._unread(group_id), self._rows(group_id))
         newer = self._newer.get(group_id)
         if newer is not None:
-            begun.to_set().fill(newer.items())
+            begun.lay_over(newer)
         return begun
 
     def _unread(self, group_id: str) -> Unread:

@@ -16,7 +16,7 @@ from typing import Final
 from coordinator_server.machine.shard import CheckpointState
 from coordinator_server.machine.timeline import LATEST, SnapshotRegistry, TimelineDict
 from coordinator_server.offsets.group_offsets import GroupOffsets
-from coordinator_server.offsets.resting_block import ExpiryBounds, Row, encode_group
+from coordinator_server.offsets.resting_block import ExpiryBounds, Row
 from coordinator_server.offsets.resting_groups import RestingGroups
 from coordinator_server.offsets.values import NO_TIMESTAMP, OffsetAndMetadata, TopicPartition, committed_by
 from protocol.messages.group_records import (
@@ -184,9 +184,10 @@ class OffsetStore:
             newer = None if resting is None else resting.newest(group_id)
             if resting is None or newer is None or not _is_unchanged(newer, committed_before_ms):
                 return 0
-            found = encode_group(resting.read(group_id).items(), is_kept=True)
+            offsets = resting.whole(group_id)
+            found, is_short = offsets.at_rest()
             resting.put(group_id, found)
-            return found.rows * OFFSETS_PER_READ
+            return found.rows if is_short else found.rows * OFFSETS_PER_READ
         if not _is_unchanged(offsets, committed_before_ms):
             return 0
         if resting is None:

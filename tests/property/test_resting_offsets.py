@@ -28,9 +28,9 @@ State = dict[str, dict[TopicPartition, OffsetAndMetadata]]
 
 
 class Two:
-    """The same history in a store that was loaded whole and in one that rests."""
+    """The same history in a store that was loaded whole and in one that rests. ``last`` are commits that a start reads as rows."""
 
-    def __init__(self, early: Records, tail: Records, damaged: set[str]) -> None:
+    def __init__(self, early: Records, tail: Records, damaged: set[str], last: list[tuple[str, list[int]]]) -> None:
         self.registries = [SnapshotRegistry(), SnapshotRegistry()]
         self.stores = [OffsetStore(registry) for registry in self.registries]
         self.end = len(early) + len(tail)
@@ -41,6 +41,9 @@ class Two:
         for offset, key, value in tail:
             for store in self.stores:
                 store.replay(offset, key, value)
+        for group_id, partitions in last:
+            self._commit(group_id, partitions, is_plain=True)
+        self.committed = self.end
 
     def at_once(self, most: int) -> None:
         """A group of more offsets is changed without reading them."""
@@ -61,6 +64,9 @@ class Two:
 
     def commit(self, group_id: str, partitions: list[int], is_plain: bool) -> None:
         self._begin()
+        self._commit(group_id, partitions, is_plain)
+
+    def _commit(self, group_id: str, partitions: list[int], is_plain: bool) -> None:
         rows = [OffsetCommitRequestPartition(each, each) for each in partitions]
         as_bytes = rows_of(rows)
         plain = PlainTopic(group_id, "t", ZERO_UUID, partitions_of(as_bytes))
@@ -131,12 +137,13 @@ values = st.one_of(
     st.builds(OffsetCommitValue, st.integers(0, 9), st.integers(-1, 2), st.sampled_from(("", "note")), st.integers(0, 3)),
 )
 rows = st.lists(st.tuples(keys, values), min_size=1, max_size=6)
+parts = st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True)
 operations = st.one_of(
     st.tuples(st.just("write"), rows),
     st.tuples(
         st.just("commit"),
         st.sampled_from(GROUPS),
-        st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True),
+        parts,
         st.booleans(),
     ),
     st.tuples(st.sampled_from(("durable", "fail", "list"))),
@@ -210,20 +217,28 @@ def test_only_rows_that_replace_all_offsets_come_to_rest_without_them(first: lis
 
 @settings(max_examples=400, deadline=None)
 @given(
-    st.one_of(st.just([]), rows),
-    st.one_of(st.just([]), rows),
+    st.tuples(
+        st.one_of(st.just([]), rows),
+        st.one_of(st.just([]), rows),
+        st.lists(st.tuples(st.sampled_from(GROUPS), parts), max_size=3),
+    ),
     st.lists(operations, max_size=25),
     st.sets(st.sampled_from(GROUPS)),
     st.booleans(),
     st.sampled_from((0, 2, 1_000)),
 )
 def test_resting_offsets_answer_as_loaded_ones(
-    early: list[Any], tail: list[Any], history: list[tuple[Any, ...]], damaged: set[str], remembers: bool, at_once: int
+    loaded: tuple[list[Any], list[Any], list[Any]],
+    history: list[tuple[Any, ...]],
+    damaged: set[str],
+    remembers: bool,
+    at_once: int,
 ) -> None:
     """Whatever is written, reverted, read or comes to rest first, damaged blocks or not, with and without what was read lately,
     and whether all of a group is read for a change or not.
     """
-    two = Two(numbered(early, 0), numbered(tail, len(early)), damaged)
+    early, tail, last = loaded
+    two = Two(numbered(early, 0), numbered(tail, len(early)), damaged, last)
     two.at_once(at_once)
     if not remembers:
         resting = two.stores[1]._resting

@@ -12,9 +12,13 @@ from coordinator_server.machine.timeline import SnapshotRegistry
 from coordinator_server.offsets import bulk
 from coordinator_server.offsets.bulk import BulkReplay
 from coordinator_server.offsets.store import OffsetStore
+from coordinator_server.offsets.values import OffsetAndMetadata
 from protocol.batch_builder import BatchBuilder, encode_headers
+from protocol.commit_records import CommitLayout
 from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
+from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
+from protocol.messages.offset_commit import OffsetCommitRequestPartition
 from protocol.record_batch import HEADER_SIZE, Record
 
 AT_MS = 1_700_000_000_000
@@ -52,6 +56,24 @@ def test_commits_of_every_size_are_read(version: int) -> None:
     ]
 
     assert replayed(batch_of(commits), len(commits) - 1) == (len(commits), one_by_one(commits))
+
+
+def test_a_commit_whose_first_record_has_headers_is_stored_as_its_rows() -> None:
+    """Twice, the second time instead of the first: as the server writes commits, and as they take the least memory."""
+    store = OffsetStore(SnapshotRegistry())
+    layout = CommitLayout("g", "t", ZERO_UUID)
+    builder = BatchBuilder(0, AT_MS)
+    for number in range(2):
+        rows = [OffsetCommitRequestPartition(index, 100 * number + index, 3) for index in range(20)]
+        builder.extend(layout.encode_partitions(20 * number, rows, AT_MS + number, encode_headers((("by", b"x"),))), 20)
+    data = builder.finish()
+
+    assert BulkReplay(store).replay(data, HEADER_SIZE, len(data), 0, 39) == (len(data), 40)
+
+    [(_, committed)] = store.by_group["g"].rows_of("t")
+    assert (committed.record_offset, committed.timestamp_ms) == (20, AT_MS + 1)
+    assert store.by_group["g"].count() == 20
+    assert store.by_group["g"]["t", 7] == OffsetAndMetadata(107, 3, "", AT_MS + 1, 27)
 
 
 def test_commits_with_headers_are_read() -> None:
