@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -54,7 +55,9 @@ _plans = st.builds(
     transaction_logs(),
     st.integers(0, 1000),
     st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20), st.integers(0, 30)), max_size=3),
-    st.lists(st.tuples(st.integers(0, 110), st.lists(st.integers(0, 200), min_size=3, max_size=3)), max_size=4).map(sorted),
+    st.lists(
+        st.tuples(st.integers(0, 110), st.lists(st.integers(0, 200), min_size=3, max_size=3)), max_size=4, unique_by=itemgetter(0)
+    ).map(sorted),
     st.lists(st.integers(0, 60), max_size=2),
 )
 
