@@ -20,7 +20,7 @@ from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshake
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
 BATCHED_FIND_COORDINATOR: Final = 4
-"""From this version on FindCoordinator asks for many keys at once, and has the first one nowhere else."""
+"""From this version on FindCoordinator asks for a list of keys; before, for one, in a field of its own."""
 
 
 def api(request: type[Message], response: type[Message], known: str = "0+") -> Api:
