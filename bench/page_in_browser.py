@@ -28,9 +28,9 @@ _PAINTED: Final = """const painted = () => new Promise((done) => {
     port1.postMessage(null);
 });"""
 # It is in the document from the start: to ask from outside costs the document ten milliseconds.
-_DRAWN: Final = f"""(async (selector) => {{ {_PAINTED}
+_DRAWN: Final = f"""window.drawn = (async (selector) => {{ {_PAINTED}
     do await new Promise(requestAnimationFrame); while (!document.querySelector(selector));
-    window.drawnMs = await painted();
+    return await painted();
 }})("%s")"""
 _TYPED: Final = f"""async (text) => {{ {_PAINTED}
     const field = document.querySelector("input[type=search]");
@@ -144,8 +144,7 @@ def _navigate(page: Any, address: str) -> float:
     page.goto(address)
     # What comes after the first picture is none of the next one's.
     page.wait_for_timeout(700)
-    page.wait_for_function("window.drawnMs")
-    found: float = page.evaluate("window.drawnMs")
+    found: float = page.evaluate("window.drawn")
     return found
 
 

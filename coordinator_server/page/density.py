@@ -19,8 +19,8 @@ from coordinator_server.pipeline.index.chunk import batches_of
 from coordinator_server.pipeline.index.reader import Chunk, IndexedGroup
 from coordinator_server.pipeline.replay.group_events import Event
 
-READ_S: Final = 0.02
-"""The time in which an answer reads chunks."""
+READ_S: Final = 0.03
+"""The processor time in which an answer reads chunks."""
 _MOST_KEPT: Final = 4 << 20
 """The most times of batches that are kept, of 8 bytes."""
 
@@ -35,9 +35,9 @@ class Density(NamedTuple):
 class Times(ChunkCache["array[int]"]):
     """The times of the batches of chunks that have ended."""
 
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         super().__init__(_MOST_KEPT)
-        self.monotonic = monotonic
+        self.clock = clock
 
     def read(self, group_id: str, group: IndexedGroup, chunk: Chunk) -> array[int]:
         """Read the times. Raises DecodeError."""
@@ -49,7 +49,7 @@ class Times(ChunkCache["array[int]"]):
 def density(group_id: str, group: IndexedGroup, last: Sequence[Event], times: Times, window: Window) -> Density:
     """Count the events of a window; ``last`` are those of the last chunk. Raises DecodeError."""
     counts = [0.0] * window.columns
-    end_s = times.monotonic() + READ_S
+    end_s = times.clock() + READ_S
     is_exact = True
     for event in last:
         _add(counts, window, event.at_ms, 1)
@@ -63,7 +63,7 @@ def density(group_id: str, group: IndexedGroup, last: Sequence[Event], times: Ti
             _add(counts, window, (chunk.first_ms + chunk.last_ms) // 2, events)
             continue
         found = times.find(group_id, chunk)
-        if found is None and times.monotonic() < end_s:
+        if found is None and times.clock() < end_s:
             found = times.read(group_id, group, chunk)
         if found:
             add_all(counts, window, found, events / len(found))

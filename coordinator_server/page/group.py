@@ -31,6 +31,8 @@ from coordinator_server.pipeline.replay.group_events import (
 )
 
 MOST_COLUMNS: Final = 4000
+BAR: Final = 4
+"""The columns of a bar that shows how much happened (static/activity.js): to count in narrower ones, more would have to be read."""
 MOST_LANES: Final = 200
 MOST_MARKS: Final = 400
 """More marks than that are counted by column."""
@@ -153,7 +155,8 @@ def picture(group: SnapshotGroup, times: tuple[int | None, int | None], read_ms:
     window, known_ms = window_of(whole, times, read_ms, asked.columns)
     owned = reader.owners()
     owners = Owners(owned)
-    counted = density(group.id, group.stored, reader.last, tools.times, window)
+    bars = window._replace(columns=max(1, window.columns // BAR))
+    counted = density(group.id, group.stored, reader.last, tools.times, bars)
     marks, present = _marks(group, window, tools.words)
     return Picture(
         window.since_ms,

@@ -25,8 +25,8 @@ from coordinator_server.pipeline.index.tables.end_offsets import end_offsets, la
 from coordinator_server.pipeline.lag.end_offsets import EndOffsets
 from coordinator_server.pipeline.lag.lags import Commits
 
-READ_S: Final = 0.02
-"""The time in which an answer reads chunks."""
+READ_S: Final = 0.06
+"""The processor time in which an answer reads chunks."""
 MOST_POINTS: Final = 300
 _POINTS: Final = 24
 """The points of a chunk."""
@@ -67,8 +67,8 @@ class _Ends(NamedTuple):
 class Trends:
     """The trends of groups, with what was read for them. Any thread may ask."""
 
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._monotonic = monotonic
+    def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
+        self._clock = clock
         self._points: ChunkCache[list[Point]] = ChunkCache(_MOST_KEPT)
         self._ends: OrderedDict[frozenset[str], _Ends] = OrderedDict()
         self._lock = Lock()
@@ -78,7 +78,7 @@ class Trends:
         with self._lock:
             ends = self._ends_of(topics, index, max(window.since_ms, window.until_ms - _MOST_MS))
             parts = _Parts(window)
-            end_s = self._monotonic() + READ_S
+            end_s = self._clock() + READ_S
             is_exact = True
             chunks = group.stored.chunks
             last = chunks[-1] if chunks else None
@@ -89,7 +89,7 @@ class Trends:
                     points, offsets = read()
                     parts.add(points)
                     parts.add_silence(points, offsets, ends)
-                elif self._points.find(group.id, chunk) is not None or self._monotonic() < end_s:
+                elif self._points.find(group.id, chunk) is not None or self._clock() < end_s:
                     parts.add(self._points.get(group.id, chunk, partial(_points_of, read)))
                 else:
                     is_exact = False

@@ -50,7 +50,7 @@ def test_pictures(browser: Any, sites: Mapping[str, str], tmp_path: Path, name: 
         page.wait_for_url("**vs=*")
         page.keyboard.press("[")
         page.get_by_role("heading", name="Difference").wait_for()
-    expect(page.locator(".plot .side .quiet")).to_have_count(0)  # all that is counted has been read
+    expect(page.locator(".plot .side .quiet")).to_have_count(0, timeout=60_000)  # all that is counted has been read
     page.wait_for_timeout(500)  # what is drawn on a canvas has no element to wait for
     # Without the place for a scroll bar, which this browser does not show, and as high as there is something to see.
     page.evaluate("document.documentElement.style.scrollbarGutter = 'auto'")

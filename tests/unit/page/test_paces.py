@@ -147,11 +147,11 @@ def test_chunks_that_no_time_is_left_to_read_are_left_out_and_read_by_the_next_a
     data = indexed(tmp_path, [told], 600)
     now = [0.0]
 
-    def monotonic() -> float:
+    def clock() -> float:
         now[0] += READ_S / 3
         return now[0]
 
-    trends = Trends(monotonic)
+    trends = Trends(clock)
     found = [trend(data, Window(START_MS, told.now_ms, 300), trends) for _ in range(40)]
 
     gaps = [each.rate.count(None) for each in found]

@@ -29,7 +29,7 @@ from tests.support.page_log import Story, client_of, indexed
 from tests.support.segments import START_MS
 
 WORDS = Words(event_sentence, event_cause, reason_words)
-TOOLS = Tools(WORDS, Times(monotonic=lambda: 0.0))
+TOOLS = Tools(WORDS, Times(clock=lambda: 0.0))
 
 
 @contextmanager
@@ -179,11 +179,11 @@ def test_chunks_that_no_time_is_left_to_read_are_spread_evenly(data: Path, told:
     """The number of events is right all the same; what was read is kept for the next answer."""
     now = [0.0]
 
-    def monotonic() -> float:
+    def clock() -> float:
         now[0] += 1
         return now[0]
 
-    times = Times(monotonic)
+    times = Times(clock)
     with opened(data) as group:
         last = group.reader().last
         window = Window(told.events[0][0], told.events[-1][0] + 1, 1000)
