@@ -119,6 +119,23 @@ def test_a_filter_without_groups_says_so(view: View) -> None:
     expect(page.get_by_role("heading", name="No group matches")).to_be_visible()
     page.get_by_role("button", name="Clear the filter").click()
     expect(page.locator(".groups tbody tr")).to_have_count(100)
+    expect(page.get_by_label("Filter groups")).to_be_focused()
+
+
+def test_keys_turn_pages_up_to_both_ends_without_losing_their_place(view: View) -> None:
+    page = view.go("/")
+    following, before = (page.get_by_role("button", name=name) for name in ("Next", "Previous"))
+    following.focus()
+    for _ in range(2):
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("101\u2013123 of 123")).to_be_visible()
+        expect(following).to_be_focused()
+        expect(following).to_be_in_viewport()
+    before.focus()
+    for _ in range(2):
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("1\u2013100 of 123")).to_be_visible()
+        expect(before).to_be_focused()
 
 
 def test_a_group_is_reached_and_explored_by_keyboard(view: View) -> None:

@@ -72,7 +72,7 @@ function Body({ rows, from, to, now }) {
 function Nothing({ answer, typed, status }) {
   if (typed && answer.groups) {
     return html`<div class="nothing"><h2>No group matches</h2><p>${counted(answer.groups, "group")} exist. Words are looked for in ids, topics and clients; all of them have to match.</p>
-      <button onClick=${() => change({ q: null, first: null })}>Clear the filter</button></div>`;
+      <button onClick=${() => { change({ q: null, first: null }); document.querySelector("input[type=search]").focus(); }}>Clear the filter</button></div>`;
   }
   return html`<div class="nothing"><h2>No groups yet</h2>
     <p>${status?.is_served ? "The server is running. As soon as a client joins a group or commits an offset, it is here." : "The log of this directory has no groups."}</p>
@@ -88,13 +88,18 @@ export default function Groups({ query, status }) {
   useEffect(() => { document.title = `${query.q ? `${query.q} · ` : ""}Groups · coordinator-server`; }, [query.q]);
   // The row that gets the focus when other rows are there: the first or the last one.
   const turned = useRef(null);
-  const turn = (to) => { change({ first: to || null }, false); scrollTo(0, 0); };
+  // A button that is pressed by a key stays in sight; it keeps the focus at both ends of the list, since it is not disabled there.
+  const turn = (to, isByKey = false) => {
+    if (to >= answer.matching) return;
+    change({ first: Math.max(0, to) || null }, false);
+    if (!isByKey) scrollTo(0, 0);
+  };
   const step = (by) => {
     const links = [...document.querySelectorAll("tbody th a")];
     const next = links.indexOf(document.activeElement) + by;
     if (links[next]) links[next].focus();
     else if (next === links.length && last < answer.matching) { turned.current = 0; turn(first + ROWS); }
-    else if (next === -1 && first) { turned.current = -1; turn(Math.max(0, first - ROWS)); }
+    else if (next === -1 && first) { turned.current = -1; turn(first - ROWS); }
   };
   useKeys({ j: () => step(1), k: () => step(-1) });
   const rows = answer?.rows ?? NONE;
@@ -120,8 +125,8 @@ export default function Groups({ query, status }) {
       : !answer.rows.length ? html`<${Nothing} answer=${answer} typed=${query.q} status=${status} />`
       : html`<table class="list lines"><thead><tr>${COLUMNS.map(heading)}</tr></thead><${Body} rows=${rows} from=${0} to=${count} now=${now} />${others.length > count ? html`<${Body} rows=${others} from=${count} to=${ROWS} now=${now} />` : ""}</table>`}
     ${answer && answer.matching > ROWS ? html`<nav class="pager" aria-label="Rows">
-      <button disabled=${!first} onClick=${() => turn(Math.max(0, first - ROWS))}>← Previous</button>
+      <button aria-disabled=${!first} onClick=${({ detail }) => turn(first - ROWS, !detail)}>← Previous</button>
       <span>${number(first + 1)}–${number(last)} of ${number(answer.matching)}</span>
-      <button disabled=${last >= answer.matching} onClick=${() => turn(first + ROWS)}>Next →</button></nav>` : ""}
+      <button aria-disabled=${last >= answer.matching} onClick=${({ detail }) => turn(first + ROWS, !detail)}>Next →</button></nav>` : ""}
   </section>`;
 }

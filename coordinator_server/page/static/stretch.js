@@ -55,5 +55,5 @@ export function Presets({ shown, known }) {
 
 /** Leads to more lanes than the `most` that are shown at a time, from number `lane` on. */
 export function LanePager({ lane, most, count }) {
-  return count <= most ? "" : html`<nav class="pager" aria-label="Partitions"><button disabled=${!lane} onClick=${() => change({ lane: Math.max(0, lane - most) || null })}>← Previous</button><span>partitions ${number(lane + 1)}–${number(Math.min(lane + most, count))} of ${number(count)}</span><button disabled=${lane + most >= count} onClick=${() => change({ lane: lane + most })}>Next →</button></nav>`;
+  return count <= most ? "" : html`<nav class="pager" aria-label="Partitions"><button aria-disabled=${!lane} onClick=${() => change({ lane: Math.max(0, lane - most) || null })}>← Previous</button><span>partitions ${number(lane + 1)}–${number(Math.min(lane + most, count))} of ${number(count)}</span><button aria-disabled=${lane + most >= count} onClick=${() => lane + most < count && change({ lane: lane + most })}>Next →</button></nav>`;
 }
