@@ -1,8 +1,8 @@
 """When groups come to rest: a pass that visits all groups calls this for each.
 
 The offsets of a group become bytes when nothing has been committed for a while (``offsets/resting_groups.py``), and the object of a
-classic group without members is discarded. A group that commits again takes its offsets out of the bytes, so one that commits all
-the time must not come to rest each time.
+classic group without members is discarded. A group that commits again keeps the bytes below its commits until the next rest, so one
+that commits all the time must not come to rest each time.
 """
 
 from __future__ import annotations

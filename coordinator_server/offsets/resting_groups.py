@@ -3,7 +3,8 @@
 A group's offsets are a block of bytes (``resting_block.py``): in the checkpoint, if the group has not changed since the last
 compaction, or in memory, if it came to rest since. A read request decodes the block and caches the offsets for a while. Newer
 commits that a start finds in the log after the checkpoint are kept beside the block. A change takes the group out of the resting
-groups; its block in the checkpoint is never used again, so deleted offsets stay deleted.
+groups, and its block with it, over which the change lies; the checkpoint is never asked for the group again, so deleted offsets
+stay deleted.
 """
 
 from __future__ import annotations
