@@ -23,20 +23,24 @@ class DeletedGroupsPlay(GroupsPlay):
         answer = await client.ask(DeleteGroupsRequest([group_id]), 2, DeleteGroupsResponse, 3000)
         return None if answer is None else ErrorCode(answer.results[0].error_code)
 
-    def _end_groups(self) -> None:
-        """Delete all groups, and start the server again: nothing is left."""
+    def _end_groups(self) -> Iterator[int]:
+        """Delete all groups: nothing is left."""
         deletions = {group_id: Script(self._delete_for_good(group_id)) for group_id in self.groups}
         until_us = self.world.now_us + DELETED_WITHIN_S * SECOND
         while self.world.now_us < until_us and not all(each.is_over for each in deletions.values()):
-            self.world.run_for(SECOND)
+            yield SECOND
         if late := [group_id for group_id, each in deletions.items() if not each.is_over]:
             self.broken.append(f"not deleted in {DELETED_WITHIN_S} quiet seconds: {late}")
         self._look_for_remains()
+
+    def _start_again(self) -> Iterator[int]:
+        """Nothing is left then, either."""
         for machine in self.machines:
             machine.kill()
-        self.world.run_for(self.restart_s * SECOND)
+        yield self.restart_s * SECOND
         self._look_for_remains()
         self._check()
+        yield from super()._start_again()
 
     async def _delete_for_good(self, group_id: str) -> None:
         client = self._client(self._shard(group_id), "administrator")

@@ -124,8 +124,9 @@ class GroupsPlay(LoopsPlay):
     def _rest_more(self) -> None:
         """End what else there was in the storm."""
 
-    def _end_groups(self) -> None:
-        """Look at groups without members, after the calm."""
+    def _end_groups(self) -> Iterator[int]:
+        """Do something with groups without members, after the calm. Yield how long to wait, in us."""
+        yield from ()
 
     @abstractmethod
     def _wrong_with_log(self, written: Iterator[LogRecord]) -> Iterator[str]:
@@ -256,19 +257,23 @@ class GroupsPlay(LoopsPlay):
                 self._take(seat)
         self._rest_more()
 
-    def _finish(self) -> None:
-        self._settle()
-        self._go()
-        self._end_groups()
+    def _wind_down(self) -> Iterator[int]:
+        yield from self._settle()
+        yield from self._go()
+        yield from self._end_groups()
+
+    def _start_again(self) -> Iterator[int]:
+        """It does not; all that was written is looked at."""
+        yield from ()
         self.broken += self.ledger.wrong
         self.broken += self._wrong_with_log(each for mirror in self.mirrors for each in mirror.written())
 
-    def _settle(self) -> None:
+    def _settle(self) -> Iterator[int]:
         """Wait until every group is settled, and stays so."""
         began_us = settled_us = self.world.now_us
         what: list[str] = []
         while self.world.now_us < settled_us + STEADY_S * SECOND:
-            self.world.run_for(SECOND // 10)
+            yield SECOND // 10
             what = self._unsettled()
             if what:
                 settled_us = self.world.now_us
@@ -299,12 +304,12 @@ class GroupsPlay(LoopsPlay):
                 self._beats[group_id] = max(self._beats.get(group_id, 0), *(member.beats for member in members), 0)
         return wrong
 
-    def _go(self) -> None:
+    def _go(self) -> Iterator[int]:
         """All members go, and no group has any."""
         for seat in self.seats:
             if seat.member is not None and seat.is_taken:
                 seat.member.leave() if self.rng.random() < 0.5 else seat.member.die()
-        self.world.run_for(EMPTY_WITHIN_S * SECOND)
+        yield EMPTY_WITHIN_S * SECOND
         for group_id in self.groups:
             view = self._view(group_id)
             if view is None or view.members:

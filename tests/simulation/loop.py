@@ -114,8 +114,10 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         return reads
 
     def _take_due(self) -> Iterable[Callback]:
+        timers, now = self._timers, self._now_us() / 1e6 + 1e-9
+        if not timers or timers[0][0] > now:
+            return ()
         due: list[Callback] = []
-        timers, now = self._timers, self.time() + 1e-9
         while timers and timers[0][0] <= now:
             due.append(heapq.heappop(timers)[2])
         return due

@@ -41,7 +41,8 @@ class LoopsPlay:
     """Everything that a seed decides. ``properties`` are those of the servers, besides the ones that are drawn.
 
     storm    ``_act``: what clients do; troubles befall the loops
-    calm     ``_rest``: nothing befalls anybody any more; ``_finish``: wait, and look at what must be true then
+    calm     ``_rest``: nothing befalls anybody any more; ``_finish``: wait, and look at what must be true then:
+             ``_wind_down``, what was begun comes to its end; then ``_start_again``
     """
 
     name = ""
@@ -211,9 +212,17 @@ class LoopsPlay:
             machine.child_death_odds = 0.0
 
     def _finish(self) -> None:
-        self.world.run_for(self.calm_s * SECOND)
+        finish([self])
+
+    def _wind_down(self) -> Iterator[int]:
+        """Yield how long to wait, in us, again and again, until what was begun is over."""
+        yield self.calm_s * SECOND
         self._check()
         self._end()
+
+    def _start_again(self) -> Iterator[int]:
+        """Start everything again, if that is looked at, and look at what is left. Yield how long to wait, in us."""
+        yield from ()
 
     # What befalls them.
 
@@ -274,6 +283,13 @@ class LoopsPlay:
 
     def _is_excused(self, line: dict[str, Any]) -> bool:
         return any(machine.disk._faults for machine in self.machines) and line["event"] == "shard-load-failed"
+
+
+def finish(plays: Sequence[LoopsPlay]) -> None:
+    """Let plays in one world come to their ends at the same time. Whoever starts all again waits for the others before."""
+    world = plays[0].world
+    world.pass_together([play._wind_down() for play in plays])
+    world.pass_together([play._start_again() for play in plays])
 
 
 Mutate = Callable[[LoopsPlay], None]

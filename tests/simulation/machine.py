@@ -358,14 +358,14 @@ class Process:
 
     def _schedule(self) -> None:
         loop = self.loop
-        due = loop.next_due() if loop.is_idle else self.world.now_us
-        if due is None:
+        when = loop.next_due() if loop.is_idle else self.world.now_us
+        if when is None:
             return
-        when = max(due, self._free_us, self.paused_until_us)
+        when = max(when, self._free_us, self.paused_until_us)
         if self._next is not None:
             if self._next_us == when:
                 return
-            self._next.cancel()
+            self._next[2] = None
         self._next_us = when
         self._next = self.world.at(when, self._turn)
 

@@ -27,7 +27,7 @@ from tests.simulation.client import Client, Script, Told
 from tests.simulation.groups_play import GroupsPlay
 from tests.simulation.guests import ConsumersOfNodes, Guest, SharesOfNodes, StreamsOfNodes, TransactionsOfNodes
 from tests.simulation.history import Op
-from tests.simulation.loops_play import STORM_S
+from tests.simulation.loops_play import STORM_S, finish
 from tests.simulation.machine import FIRST_WALL_MS, Machine, Process
 from tests.simulation.network import Network
 from tests.simulation.node_troubles import COMING_BACK_S, LEASE_MS, NodeTroubles
@@ -44,7 +44,7 @@ REGISTER: Final = "a-register"
 TOPIC: Final = "t0"
 """One that exists from the start of the storm on."""
 FAMILIES: Final[tuple[type[Guest], ...]] = (TransactionsOfNodes, ConsumersOfNodes, StreamsOfNodes, SharesOfNodes)
-"""In the order in which they finish: share groups end all that is there."""
+"""Of clients, all at the same time."""
 
 
 class NodesPlay(NodeTroubles):
@@ -192,8 +192,7 @@ class NodesPlay(NodeTroubles):
             guest._rest()
 
     def _finish(self) -> None:
-        for guest in self.guests:
-            guest._finish()
+        finish(self.guests)
         self.mirror.check_times()
 
     def _storm(self) -> None:

@@ -243,11 +243,11 @@ class SharesPlay(DeletedGroupsPlay):
         for leader in self._leaders:
             leader.end()
 
-    def _go(self) -> None:
-        self._lead_on()
-        super()._go()
+    def _go(self) -> Iterator[int]:
+        yield from self._lead_on()
+        yield from super()._go()
 
-    def _lead_on(self) -> None:
+    def _lead_on(self) -> Iterator[int]:
         """Everybody whose share partitions are known to be there leads once more, and reads what was acknowledged."""
         views = {group_id: self._view(group_id) for group_id in self.groups}
         leaders = [
@@ -255,7 +255,7 @@ class SharesPlay(DeletedGroupsPlay):
             for group_id, view in views.items()
             for position in (sorted(view.initialized) if view is not None else ())
         ]
-        self.world.run_for(CALM_LEADERS_S * SECOND)
+        yield CALM_LEADERS_S * SECOND
         for leader in leaders:
             if not leader.is_leading:
                 self.broken.append(f"{leader.account} cannot be led on a quiet day")

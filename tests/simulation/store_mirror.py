@@ -23,7 +23,8 @@ class StoreMirror:
     def __init__(self, play: NodesPlay) -> None:
         self._play = play
         self._images: dict[ShardId, tuple[Image, int]] = {}
-        self._checked_us = -1
+        self._checked_us = self._written_us = -1
+        self._written: list[LogRecord] = []
 
     def logs(self) -> Iterator[Sequence[bytes]]:
         """The batches of each shard of groups."""
@@ -32,7 +33,12 @@ class StoreMirror:
                 yield kept.batches
 
     def written(self) -> Iterator[LogRecord]:
-        """Every record of the log of groups, but for the markers of transactions."""
+        """Every record of the log of groups, but for the markers of transactions. It is read once in a moment."""
+        if self._written_us != self._play.world.now_us:
+            self._written_us, self._written = self._play.world.now_us, list(self._read())
+        return iter(self._written)
+
+    def _read(self) -> Iterator[LogRecord]:
         for shard, kept in self._play.database.shards.items():
             for batch in kept.batches if shard.topic == GROUPS.topic else ():
                 header = read_header(batch)

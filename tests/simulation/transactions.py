@@ -7,7 +7,7 @@ stable offset. After the calm, and after a last start, no transaction is open, n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from random import Random
 from typing import Final
@@ -132,11 +132,10 @@ class TransactionPlay(LoopsPlay):
             script.abandon()
         super()._rest()
 
-    def _finish(self) -> None:
-        super()._finish()
+    def _start_again(self) -> Iterator[int]:
         for machine in self.machines:
             machine.kill()
-        self.world.run_for(self.restart_s * SECOND)
+        yield self.restart_s * SECOND
         self._check()
         self._end()
         self.broken += wrong_ends(self.ledger.moved, (log for mirror in self.mirrors for log in mirror.logs()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from heapq import heappop, heappush
 from random import Random
 from typing import Any, Final
@@ -48,7 +48,10 @@ class World:
 
     def after(self, delay_us: int, action: Action) -> Event:
         """Have something happen after a while."""
-        return self.at(self.now_us + delay_us, action)
+        self._count += 1
+        event = Event((self.now_us + max(delay_us, 0), self._count, action))
+        heappush(self._events, event)
+        return event
 
     def run_for(self, duration_us: int) -> None:
         """Let time pass."""
@@ -59,6 +62,16 @@ class World:
             if action is not None:
                 action()
         self.now_us = end
+
+    def pass_together(self, waits: Sequence[Iterator[int]]) -> None:
+        """Let time pass as each of them says, in us, until it has nothing more to wait for."""
+        due = [(self.now_us, number, each) for number, each in enumerate(waits)]
+        while due:
+            at_us, number, each = heappop(due)
+            self.run_for(at_us - self.now_us)
+            wait_us = next(each, None)
+            if wait_us is not None:
+                heappush(due, (self.now_us + wait_us, number, each))
 
     def between(self, least_us: int, most_us: int) -> int:
         """A length of time that is more often short than long."""
