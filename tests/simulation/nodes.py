@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from coordinator_server.machine.errors import CoordinatorError
 from tests.simulation.nodes_play import NodesPlay
 
 
@@ -19,7 +20,7 @@ def run(seed: int, mutate: Callable[[NodesPlay], None] = lambda _: None) -> list
     mutate(play)
     try:
         return play.run()
-    except AssertionError:
+    except (AssertionError, LookupError, CoordinatorError):
         if not play.broken:
             raise
         return play.broken

@@ -1,7 +1,8 @@
 """Several nodes, each a whole daemon on a machine of its own, on one simulated shared store: what its plays have in common.
 
     a storm    nodes are killed, stopped, paused for longer than their leases, suspended, cut from the store; clocks jump and go at
-               different speeds; shards move; the store loses statements and answers, and goes on as its standby
+               different speeds; shards move; the store loses statements and answers, and goes on as its standby; layers are made
+               and replace rows (``layer_makers.py``)
     a calm     nothing befalls anybody
 
 What must be true at any moment: of one shard no two nodes may answer, and no epoch has two owners. After the calm each shard has an
@@ -18,7 +19,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from coordinator_server.kinds import GROUPS, TRANSACTIONS
-from coordinator_server.log.shards import ShardId
+from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.runtime.context import ShardState
 from coordinator_server.runtime.runtime import CoordinatorRuntime
 from coordinator_server.server.cluster.view import CATALOG_SHARD
@@ -27,6 +28,7 @@ from tests.simulation.client import Client, Script, Told
 from tests.simulation.groups_play import GroupsPlay
 from tests.simulation.guests import ConsumersOfNodes, Guest, SharesOfNodes, StreamsOfNodes, TransactionsOfNodes
 from tests.simulation.history import Op
+from tests.simulation.layer_makers import LayerMakers
 from tests.simulation.loops_play import STORM_S, finish
 from tests.simulation.machine import FIRST_WALL_MS, Machine, Process
 from tests.simulation.network import Network
@@ -59,7 +61,7 @@ class NodesPlay(NodeTroubles):
     def __init__(self, seed: int) -> None:
         self.database = Database()
         self.nodes: list[Node] = []
-        self.owners: dict[tuple[ShardId, int], int] = {}
+        self.owners: dict[Ownership, int] = {}
         self.cut_until_us = 0
         self.mirror = StoreMirror(self)
         self.guests: list[Guest] = []
@@ -79,6 +81,7 @@ class NodesPlay(NodeTroubles):
         self.senders = [self.shard_of(TRANSACTIONS.topic, each) for each in IDS]
         self.moved = self.ripe = 0
         self.is_storming = False
+        self.layers = LayerMakers(self, Random(f"layers {seed}"))
         self.register = Register(self.broken.append)
         self.offsets = OffsetRegister(self.broken.append, REGISTER, TOPIC)
         self._readers: list[Script] = []
@@ -200,6 +203,7 @@ class NodesPlay(NodeTroubles):
         self.is_storming = True
         self.neighbourhood.slow_us = self.slow_us
         self._act()
+        self.layers.begin()
         self._readers = [
             self._reader(self.register, 0, self.client_of(CATALOG_SHARD, "administrator-0", _nobody, _nobody)),
             *(self._reader(self.register, number, self._anywhere(f"administrator-{number}")) for number in range(1, 4)),
@@ -274,11 +278,11 @@ class NodesPlay(NodeTroubles):
         """No two nodes may answer for a shard, and no epoch has two owners."""
         owners, able, count = self.owners, set[ShardId](), 0
         for node in self.nodes:
-            for shard, epoch in node.answers_for():
+            for owned in node.answers_for():
                 count += 1
-                able.add(shard)
-                if owners.setdefault((shard, epoch), node.id) != node.id:
-                    self.broken.append(f"{shard} has two owners at epoch {epoch}")
+                able.add(owned[0])
+                if owners.setdefault(owned, node.id) != node.id:
+                    self.broken.append(f"{owned.shard} has two owners at epoch {owned.epoch}")
         if len(able) < count:
             for shard in able:
                 epochs = {node.id: epoch for node in self.nodes for each, epoch in node.answers_for() if each == shard}

@@ -20,6 +20,7 @@ from tests.simulation.client import Client, Told
 from tests.simulation.machine import Clock, Machine, Process
 from tests.simulation.network import Network
 from tests.simulation.ownership import Ledger, Life
+from tests.simulation.world import MS, SECOND
 from tests.support.node_log import NodeLog
 from tests.support.shared_members import SharedMembers
 from tests.support.shared_store import Fate
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from tests.simulation.nodes_play import NodesPlay
 
 FIRST_NODE: Final = 1
+LEAST_WAIT_US, MOST_WAIT_US = 50 * MS, SECOND
+"""How long a node waits before it sends a statement again."""
+LOADED: Final = (ShardState.ACTIVE, ShardState.SUSPENDED)
 FATES: Final = [fate for fate in Fate if fate not in {Fate.RUNS, Fate.IS_NOT_REPLICATED}]
 
 
@@ -110,9 +114,10 @@ class Node:
 
         async def open_log(_data_dir: Path, config: Config, *_: Any) -> Opened:
             meta = Meta("cluster-of-nodes", config.node_id, dict(partition_counts(config.log)))
-            log = NodeLog(play.database, self._send, partial(self._answer, process), meta)
+            answer, again = partial(self._answer, process), partial(self._again, process)
+            log = NodeLog(play.database, self.send, answer, again, partial(self._bring, process), meta)
             members = SharedMembers(
-                play.database, self._send, partial(self._answer, process), play.wall_ms, lambda: process is self.machine.process
+                play.database, self.send, partial(self._answer, process), play.wall_ms, lambda: process is self.machine.process
             )
             return Opened(log, Shared(members, log.acquire, log.prepare))
 
@@ -120,7 +125,7 @@ class Node:
             open_log=open_log, node_links=lambda _config, _others, _incidents: SimulatedLinks(environment, self.id)
         )
 
-    def _send(self, statement: Callable[[], None]) -> None:
+    def send(self, statement: Callable[[], None]) -> None:
         """A statement is on its way: it arrives, whatever becomes of the process."""
 
         def arrive() -> None:
@@ -132,6 +137,14 @@ class Node:
 
     def _answer(self, process: Process, call: Callable[[], None]) -> None:
         process.in_thread(self.play.delay_us(), partial(_call_soon, process, call))
+
+    def _again(self, process: Process, statement: Callable[[], None]) -> None:
+        """A statement that has failed is sent again: a while later, as nodes do, not as fast as it can fail."""
+        process.in_thread(self.play.world.between(LEAST_WAIT_US, MOST_WAIT_US), partial(self.send, statement))
+
+    def _bring(self, process: Process, call: Callable[[], None]) -> None:
+        """The files of a layer take their time."""
+        process.in_thread(self.play.world.between(MS, SECOND), call)
 
     def _draw_fate(self) -> None:
         play = self.play
@@ -169,4 +182,4 @@ class Node:
         if rooms is None or self.clock.boot_ms() >= rooms.hosting.lease.ends_ms:
             return []
         runtimes = rooms.hosting.node.runtimes.values()
-        return [each.ownership for runtime in runtimes for each in runtime._contexts.values() if each.is_loaded]
+        return [each.ownership for runtime in runtimes for each in runtime._contexts.values() if each.state in LOADED]

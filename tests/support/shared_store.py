@@ -18,8 +18,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from coordinator_server.log.errors import Diverged, Fenced, LogError, OutcomeUnknown, Unavailable
 from coordinator_server.log.shards import Append, ShardId
-from coordinator_server.log.store import Batches, Check, Done, OnSealed, ReadRange, TimedOffset
+from coordinator_server.log.store import Batches, Check, Checkpoint, Done, OnSealed, ReadRange, TimedOffset
 from protocol.record_batch import iter_batches, iter_records, read_header
+from tests.support.shared_layers import LayerRows
 
 T = TypeVar("T")
 
@@ -51,32 +52,35 @@ class Row(NamedTuple):
 
 
 class Shard:
-    """A shard of the database."""
+    """A shard of the database. What is before ``start`` was removed (``shared_layers.py``): nobody but a test may look at it."""
 
     def __init__(self) -> None:
         self.epoch = NEVER
-        self.end = 0
+        self.end = self.start = 0
         self.batches: list[bytes] = []
 
     def copy(self) -> Shard:
         copied = Shard()
-        copied.epoch, copied.end, copied.batches = self.epoch, self.end, self.batches[:]
+        copied.epoch, copied.end, copied.start, copied.batches = self.epoch, self.end, self.start, self.batches[:]
         return copied
 
 
 class Database:
     """All rows. ``fates`` are those of the next statements; without one a statement runs.
 
-    ``membership`` are the rows of nodes and owners (``shared_members.py``), which are copied as a whole.
+    ``membership`` are the rows of nodes and owners (``shared_members.py``), ``layers`` those of layers: copied as a whole.
     """
 
     def __init__(self) -> None:
         self.shards: dict[ShardId, Shard] = {}
         self.membership: Any = None
+        self.layers = LayerRows({})
+        self.loaded_from_layers = 0
         self.fates: deque[Fate] = deque()
         self.statements = 0
         self._standby: dict[ShardId, Shard] = {}
         self._membership_there: Any = None
+        self._layers_there = self.layers.copy()
         # What the standby has not got.
         self._changed: dict[ShardId, None] = {}
         # After so many further statements what is late runs.
@@ -94,12 +98,15 @@ class Database:
             self._standby |= {shard: self.shards[shard].copy() for shard in self._changed}
             self._changed = {}
         self._membership_there = self.membership and self.membership.copy()
+        if self.layers.term:
+            self._layers_there = self.layers.copy()
 
     def fail_over(self) -> None:
         """The standby is the database now: what it has not got is lost."""
         self.shards = {shard: there.copy() for shard, there in self._standby.items()}
         self._changed = {}
         self.membership = self._membership_there and self._membership_there.copy()
+        self.layers = self._layers_there.copy()
 
     def arrive(self) -> None:
         """Run what was under way for so long."""
@@ -169,12 +176,16 @@ def _at_once(call: Callable[[], None]) -> None:
 
 
 class SharedLog:
-    """The log of a node. ``post`` runs a statement at the database, and ``answer`` what comes of it on the node's loop."""
+    """The log of a node. ``post`` runs a statement at the database, and ``answer`` what comes of it on the node's loop.
 
-    def __init__(self, database: Database, post: Post, answer: Post = _at_once) -> None:
+    ``again`` posts a statement that has to be tried again: after a while, where there is time.
+    """
+
+    def __init__(self, database: Database, post: Post, answer: Post = _at_once, again: Post | None = None) -> None:
         self._database = database
         self._post = post
         self._answer = answer
+        self._again = again or (lambda call: answer(lambda: post(call)))
         self._resolved: dict[ShardId, int] = {}
         self._is_busy = self._is_closed = False
 
@@ -205,7 +216,7 @@ class SharedLog:
             try:
                 found = self._database.run(lambda: self._database.raise_epochs(rows))
             except LogError:
-                self._answer(lambda: self._post(run))
+                self._again(run)
                 return
             self._answer(lambda: self._resolved_all(rows, found, done))
 
@@ -249,7 +260,8 @@ class SharedLog:
         return Fenced(f"{row.shard} has the epoch {shard.epoch}")
 
     def read(self, shard: ShardId, from_offset: int, /) -> Iterator[bytes]:
-        return (batch for batch in list(self._batches(shard)) if read_header(batch).next_offset > from_offset)
+        batches = list(self._batches(shard))
+        return iter(batches) if not from_offset else (each for each in batches if read_header(each).next_offset > from_offset)
 
     def compacted_to(self, shard: ShardId, /) -> int:
         return 0
@@ -257,8 +269,9 @@ class SharedLog:
     def end_time(self, shard: ShardId, /) -> int:
         return read_header(self._batches(shard)[-1]).max_timestamp if self._batches(shard) else -1
 
-    def checkpoint(self, shard: ShardId, /) -> None:
+    def checkpoint(self, shard: ShardId, /) -> Checkpoint | None:
         """Return None: nothing was compacted."""
+        return None
 
     def end_offset(self, shard: ShardId, /) -> int:
         return self._database.shards[shard].end if shard in self._database.shards else 0
