@@ -210,6 +210,8 @@ class Membership:
     def _joined(self, sent_ms: int, me: Member | None) -> None:
         if me is not None and not self.is_leaving:
             self.me = me
+            # The rows that have it may have been shown already: their answer may have come before this one.
+            self._version = -1
             self._host.begin(me)
             self.lease.renew(sent_ms, self._times.lease_ms)
             log.info("node-joined", node=me.node, incarnation=me.incarnation)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from coordinator_server.log.members import Member, MemberRow, ShardRow
@@ -166,3 +168,23 @@ def test_a_node_whose_clock_is_far_off_takes_nothing(database: Database, differe
     node.tick()
 
     assert node.hosted == {A: 1, B: 1}
+
+
+def test_rows_that_were_shown_before_a_node_knew_itself_are_shown_again(node: Node, database: Database) -> None:
+    """It waits for those that have it, and nothing else may change for long: the answer to its join may be the later one."""
+    other, answers = Node(2, database), list[Callable[[], None]]()
+    other.store._answer = answers.append
+    other.membership.tick()
+    join, read = other.sent
+    other.sent.clear()
+    join()
+    read()
+    joined, rows = answers
+    rows()
+    shown = other.events[-1]
+    other.store._answer = lambda answer: answer()
+    joined()
+    other.events.clear()
+    other.sent.pop(0)()
+
+    assert (node.membership.me, other.membership.me, other.events[:1]) == (ONE, TWO, [shown])
