@@ -40,18 +40,12 @@ _TYPED: Final = f"""async (text) => {{ {_PAINTED}
     do await new Promise(requestAnimationFrame); while (document.querySelector("[aria-busy=true]"));
     return await painted() - began;
 }}"""
-_ZOOMED: Final = """(key) => new Promise((done) => {
+_ZOOMED: Final = f"""async (key) => {{ {_PAINTED}
     const began = performance.now();
-    let was = false;
-    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
-    const look = () => {
-        const isOld = document.querySelector(".frame.old") !== null;
-        if (was && !isOld) { done(performance.now() - began); return; }
-        was ||= isOld;
-        requestAnimationFrame(look);
-    };
-    look();
-})"""
+    document.body.dispatchEvent(new KeyboardEvent("keydown", {{ key, bubbles: true }}));
+    do await new Promise(requestAnimationFrame); while (document.querySelector(".frame.old"));
+    return await painted() - began;
+}}"""
 FRAMES: Final = """async () => {
     const slider = document.querySelector("input[type=range]");
     const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
