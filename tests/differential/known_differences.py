@@ -228,6 +228,7 @@ def _takes_part_in_no_rebalance(step: Step) -> bool:
 
 # The one that logs show, not answers.
 OUTLIVING: Final = 25
+FORGOTTEN: Final = 65
 
 KNOWN: Final[dict[int, Known]] = {
     1: Known(
@@ -292,7 +293,7 @@ KNOWN: Final[dict[int, Known]] = {
         "(`{*`), or with an escaped letter beyond ASCII",
         is_told_apart=_reads_more_expressions,
     ),
-    65: Known(
+    FORGOTTEN: Known(
         "a classic member with an id of its own asks to join an empty consumer group",
         is_told_apart=_forgets_an_empty_group,
     ),

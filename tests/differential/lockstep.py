@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from protocol.error_codes import ErrorCode
 from tests.differential.awaiting import Server
-from tests.differential.known_differences import KNOWN, OUTLIVING, Step, Unlike
+from tests.differential.known_differences import FORGOTTEN, KNOWN, OUTLIVING, Step, Unlike
 from tests.differential.recorded import RecordedSide
-from tests.differential.records import without_outliving
+from tests.differential.records import without_end_of_empty, without_outliving
 from tests.differential.sharing import OF_ONE, OF_SEVERAL
 from tests.differential.side import Side
 from tests.differential.streaming import ASKED
@@ -145,6 +145,9 @@ class Lockstep:
             if here != there and without_outliving(here) != here:
                 self._seen[OUTLIVING] += 1
                 here = without_outliving(here)
+            if here != there and without_end_of_empty(here) == there:
+                self._seen[FORGOTTEN] += 1
+                continue
             unlike = [
                 f"{each.path}: ours {each.ours!r}, Kafka {each.kafka!r}" for each in _unlike(f"log of {group}", here, there)
             ]

@@ -212,6 +212,17 @@ def without_outliving(records: list[Any]) -> list[Any]:
     return [record for before, record in pairs if not (before and _is_deleted_offset(before) and _is_new_group(record))]
 
 
+def without_end_of_empty(records: list[Any]) -> list[Any]:
+    """Without the end of an empty consumer group in front of a new classic one: row 65 of docs/differences.md."""
+    kept: list[Any] = []
+    for record in records:
+        if "type" not in record and _is_new_group(record):
+            while kept and "type" in kept[-1] and kept[-1]["value"] is None and "member_id" not in kept[-1]["key"]:
+                kept.pop()
+        kept.append(record)
+    return kept
+
+
 def _is_deleted_offset(record: Any) -> bool:
     return record.get("value", "") is None and "topic" in record["key"]
 
