@@ -38,6 +38,8 @@ MOST_PARTITIONS: Final = 9
 SETTLED_WITHIN_S: Final = 20
 STEADY_S: Final = 3
 EMPTY_WITHIN_S: Final = 12
+# What a loop tells another over a slow link takes up to so long.
+_SLOW_LINK_S: Final = 8
 NAMES: Final = (
     Subscription(("t0", "t1")),
     Subscription(("t0", "t1")),
@@ -143,7 +145,7 @@ class GroupsPlay(LoopsPlay):
         self.world.run_for(3 * SECOND)
         if not created.is_over:
             # The answer waits for a loop whose link is slow.
-            self.world.run_for(6 * SECOND)
+            self.world.run_for(2 * _SLOW_LINK_S * SECOND)
         if not created.is_over:
             self.broken.append("topics were not created on a quiet day")
         self.surroundings.lasting = {name: topic_id for name, (topic_id, _) in self._topics_now().items() if name in LASTING}
@@ -151,7 +153,7 @@ class GroupsPlay(LoopsPlay):
     async def _create_lasting(self) -> None:
         client = self._client(CATALOG_SHARD, "administrator")
         request = CreateTopicsRequest([CreatableTopic(name, count, 1) for name, count in LASTING.items()], 3000)
-        answer = await client.ask(request, 7, CreateTopicsResponse)
+        answer = await client.ask(request, 7, CreateTopicsResponse, 2 * _SLOW_LINK_S * 1000)
         assert answer is not None
         assert {each.error_code for each in answer.topics} <= {ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS}
         client.close()
