@@ -17,6 +17,9 @@ from tests.support.oracle import Value
 _FIRST_EPOCHS: Final = (1, 2)
 
 
+_NO_CONVERSION: Final = {ErrorCode.GROUP_MAX_SIZE_REACHED, ErrorCode.UNKNOWN_SERVER_ERROR}
+
+
 class Unlike(NamedTuple):
     """One field of an answer, or of a group's state."""
 
@@ -76,6 +79,8 @@ class Known(NamedTuple):
 
     when: str
     is_parked_apart: Callable[[Step], bool] = _never
+    ends_parked_apart: bool = False
+    """The client that has an answer does something else than the one that has none, so that the script ends."""
     is_told_apart: Callable[[Step], bool] = _never
     is_told_more: Callable[[Step], bool] = _never
     """Ours says more than Kafka, and nothing else differs: the script goes on."""
@@ -94,6 +99,13 @@ def _asks_again(step: Step) -> bool:
         and step.asked.member_id == step.ours.member_id
         and step.asked.api in {"join", "sync"}
     )
+
+
+def _ends_joins_for_nothing(step: Step) -> bool:
+    """Row 127: Kafka answers the parked joins for a conversion that is refused then."""
+    said, answer = step.kafka_said or {}, step.kafka.answer or {}
+    is_refused = step.asked.api == "beat" and said.get("errorCode") in _NO_CONVERSION
+    return is_refused and step.ours.answer is None and answer.get("errorCode") == ErrorCode.REBALANCE_IN_PROGRESS
 
 
 def _leaves_its_sync(step: Step) -> bool:
@@ -329,6 +341,12 @@ KNOWN: Final[dict[int, Known]] = {
         "a member of a streams group has the epoch before, because it has lost an answer, or says that it has other tasks than it "
         "was given",
         is_told_more=_gives_tasks_again,
+    ),
+    127: Known(
+        "a member of the consumer protocol is refused by a classic group that rebalances, because the group is full, or an "
+        "assignment in it cannot be read",
+        is_parked_apart=_ends_joins_for_nothing,
+        ends_parked_apart=True,
     ),
     OUTLIVING: Known("the last offset of a group without a record of its own is deleted"),
 }

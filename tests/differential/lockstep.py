@@ -200,7 +200,7 @@ class Lockstep:
     def _compare(self, line: str, groups: list[str]) -> None:
         for side in self._sides:
             side.settle(line, groups)
-        self._await_the_same_answers(line)
+        end = self._await_the_same_answers(line)
         for side in self._sides:
             side.remember()
         both = [{sent.ordinal for sent in side.sent if sent.answer is not None} for side in self._sides]
@@ -212,6 +212,8 @@ class Lockstep:
         states = [side.named_states() for side in self._sides]
         self._note(Told(line, self.ours.request_digest, answers[1], states[1]))
         unlike = [*_unlike("", answers[0], answers[1]), *_unlike("state", states[0], states[1])]
+        if end:
+            raise Ended(f"difference {end}")
         if unlike:
             self._explain(line, unlike, answers)
         for ordinal in new:
@@ -228,8 +230,9 @@ class Lockstep:
     def _sides(self) -> tuple[Side, Side | RecordedSide]:
         return self.ours, self.kafka
 
-    def _await_the_same_answers(self, line: str) -> None:
-        """Whoever is answered by one is answered by the other, but for what is listed."""
+    def _await_the_same_answers(self, line: str) -> int:
+        """Whoever is answered by one is answered by the other, but for what is listed. Return what ends the script, or 0."""
+        end = 0
         for ours, kafka in zip(self.ours.sent, self.kafka.sent, strict=True):
             if (ours.answer is None) == (kafka.answer is None) or ours.is_lost or kafka.is_lost:
                 continue
@@ -238,6 +241,8 @@ class Lockstep:
             if number is not None:
                 self._seen[number] += 1
                 (ours if ours.answer is None else kafka).is_lost = True
+                if KNOWN[number].ends_parked_apart:
+                    end = number
                 continue
             late = self.ours if ours.answer is None else self.kafka
             try:
@@ -245,6 +250,7 @@ class Lockstep:
             except TimeoutError:
                 answered = kafka if ours.answer is None else ours
                 raise self._difference(f"{late.name} leaves {ours} parked; the other answers {answered.answer}") from None
+        return end
 
     def _await_the_same(self, look: Callable[[], None], ours: Callable[[], Any], kafka: Any) -> None:
         """Look at ours again until it says what the other says, or does not in time: that is compared then."""

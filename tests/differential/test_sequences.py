@@ -41,8 +41,9 @@ PROPERTIES: Final = PATIENT
 # the servers are apart by row 49 of docs/differences.md.
 ONLY_ABORTED: Final = "difference 49"
 # A static member has taken another instance id, a classic member has come back to an empty consumer group, a group has become
-# a consumer group again in the middle of a rebalance, and a member that subscribes to nothing has computed a target.
-APART: Final = {"difference 58", "difference 65", "difference 68", "difference 87"}
+# a consumer group again in the middle of a rebalance, a member that subscribes to nothing has computed a target, and a group
+# that rebalances has refused a member.
+APART: Final = {"difference 58", "difference 65", "difference 68", "difference 87", "difference 127"}
 # A streams group is described after a restart, before a record of it.
 UNDECIDED: Final = "difference 119"
 # By test: the kind of sequence, and the number of sequences for which one of it is played.
