@@ -48,10 +48,7 @@ class World:
 
     def after(self, delay_us: int, action: Action) -> Event:
         """Have something happen after a while."""
-        self._count += 1
-        event = Event((self.now_us + max(delay_us, 0), self._count, action))
-        heappush(self._events, event)
-        return event
+        return self.at(self.now_us + delay_us, action)
 
     def run_for(self, duration_us: int) -> None:
         """Let time pass."""
