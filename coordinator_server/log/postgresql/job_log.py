@@ -12,6 +12,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -144,8 +145,10 @@ def _new_scratch() -> Path:
     root = Path(tempfile.gettempdir())
     for each in root.glob(f"{_SCRATCH}*"):
         found = re.fullmatch(rf"{_SCRATCH}(\d+)-.*", each.name)
-        if found is not None and each.stat().st_uid == os.getuid() and not Path(f"/proc/{found[1]}").exists():
-            shutil.rmtree(each, ignore_errors=True)
+        # Other processes remove them, too.
+        with suppress(FileNotFoundError):
+            if found is not None and each.stat().st_uid == os.getuid() and not Path(f"/proc/{found[1]}").exists():
+                shutil.rmtree(each, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(prefix=f"{_SCRATCH}{os.getpid()}-"))
     atexit.register(_remove_scratch, scratch, os.getpid())
     return scratch
