@@ -19,9 +19,6 @@ from protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAut
 from protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
-BATCHED_FIND_COORDINATOR: Final = 4
-"""From this version on FindCoordinator asks for a list of keys; before, for one, in a field of its own."""
-
 
 def api(request: type[Message], response: type[Message], known: str = "0+") -> Api:
     """Return the row of an API, with the versions that both the declarations and ``known`` have."""

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from typing import Final, TypeVar
 
-from coordinator_server.client.apis import BATCHED_FIND_COORDINATOR
 from coordinator_server.client.connection import Connection, open_connection
 from coordinator_server.client.environment import Backoff, Environment
 from coordinator_server.client.errors import (
@@ -19,10 +18,11 @@ from coordinator_server.client.errors import (
     known_code,
     refusal,
 )
+from coordinator_server.client.finding import KeyType, find_coordinators
 from coordinator_server.client.settings import Address, ConnectionSettings
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
-from protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from protocol.messages.find_coordinator import FindCoordinatorResponse
 from protocol.messages.metadata import MetadataRequest, MetadataResponse
 
 R = TypeVar("R", bound=Message)
@@ -75,12 +75,9 @@ class Network:
         timeout_s = self.settings.request_timeout_s
         brokers = await connection.request(MetadataRequest(), MetadataResponse, timeout_s)
         self._brokers = tuple(Address(each.host, each.port) for each in brokers.brokers)
-        if connection.version_of(FindCoordinatorRequest) >= BATCHED_FIND_COORDINATOR:
-            request = FindCoordinatorRequest(coordinator_keys=[group_id])
-        else:
-            request = FindCoordinatorRequest(key=group_id)
-        answer = await connection.request(request, FindCoordinatorResponse, timeout_s)
-        found = answer.coordinators[0] if answer.coordinators else answer
+        answers = await find_coordinators(connection, [group_id], KeyType.GROUP, timeout_s)
+        # A server that names none names no address.
+        found = answers[0][1] if answers else FindCoordinatorResponse()
         if found.error_code:
             raise refusal(f"FindCoordinator of group {group_id!r}", known_code(found.error_code))
         return Address(found.host, found.port)

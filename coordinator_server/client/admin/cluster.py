@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from enum import IntEnum
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from coordinator_server.client.admin.apis import ADMIN_APIS
-from coordinator_server.client.apis import BATCHED_FIND_COORDINATOR
 from coordinator_server.client.connection import Connection, open_connection
 from coordinator_server.client.environment import SYSTEM, Backoff, Environment
 from coordinator_server.client.errors import ClientError, ConnectionFailed, RetriableError, Unavailable, known_code, refusal
+from coordinator_server.client.finding import KeyType, find_coordinators
 from coordinator_server.client.settings import Address, ConnectionSettings
 from protocol.error_codes import ErrorCode
 from protocol.fields import Message
-from protocol.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from protocol.messages.metadata import MetadataRequest, MetadataResponse
 
 R = TypeVar("R", bound=Message)
@@ -25,13 +23,6 @@ T = TypeVar("T")
 MOST_KEYS: Final = 1000
 """The number of groups or transactional ids that one request names."""
 _MOVED: Final = {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NOT_COORDINATOR}
-
-
-class KeyType(IntEnum):
-    """What a coordinator is looked for: FindCoordinator's key type."""
-
-    GROUP = 0
-    TRANSACTION = 1
 
 
 class Cluster:
@@ -175,21 +166,12 @@ class Cluster:
     async def _find(self, keys: list[str], key_type: KeyType) -> dict[int, list[str]]:
         """Return the keys of each coordinator, by its node id."""
         found: dict[int, list[str]] = {}
-        for key, each in await self._coordinators(keys, key_type):
+        connection = await self._any()
+        for key, each in await find_coordinators(connection, keys, key_type, self.settings.request_timeout_s):
             check(f"FindCoordinator of {key!r}", each.error_code, each.error_message)
             self.servers[each.node_id] = Address(each.host, each.port)
             found.setdefault(each.node_id, []).append(key)
         return found
-
-    async def _coordinators(self, keys: list[str], key_type: KeyType) -> list[tuple[str, Coordinator | FindCoordinatorResponse]]:
-        """Return the answer for each key: all in one request, or one after another from a server that takes no more."""
-        connection, timeout_s = await self._any(), self.settings.request_timeout_s
-        if connection.version_of(FindCoordinatorRequest) >= BATCHED_FIND_COORDINATOR:
-            request = FindCoordinatorRequest(key_type=key_type, coordinator_keys=keys)
-            answer = await connection.request(request, FindCoordinatorResponse, timeout_s)
-            return [(each.key, each) for each in answer.coordinators]
-        requests = [FindCoordinatorRequest(key, key_type) for key in keys]
-        return [(each.key, await connection.request(each, FindCoordinatorResponse, timeout_s)) for each in requests]
 
     async def _ask_any(self, message: Message, response: type[R]) -> R:
         connection = await self._any()

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from coordinator_server.client.admin.cluster import Cluster, KeyType, check
+from coordinator_server.client.admin.cluster import Cluster, check
 from coordinator_server.client.errors import Refused
+from coordinator_server.client.finding import KeyType
 from coordinator_server.client.offsets import TopicPartition
 from protocol.error_codes import ErrorCode
 from protocol.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
