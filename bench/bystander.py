@@ -36,6 +36,7 @@ from protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from tests.fuzz.shapes import Shapes
+from tests.support.processes import memory_mb
 from tests.support.server import ROOT
 
 TOPICS = 500
@@ -223,12 +224,6 @@ def commit_much(address: Address) -> None:
                 topics = [OffsetCommitRequestTopic(topic, partitions=rows)]
                 connection.sendall(frame(8, 8, OffsetCommitRequest(LARGE_GROUP, topics=topics)))
                 read_answer(connection)
-
-
-def memory_mb(pid: int) -> float:
-    """Resident memory of the process."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * 4096 / 1e6
 
 
 def measure(address: Address, attack: Attack | None, options: argparse.Namespace) -> float:

@@ -24,7 +24,7 @@ from bench.crowd import LIVES, begin, connect, heartbeat, make_crowd_topic
 from bench.load import Measured, Requests, blast, compiled, plan_of
 from bench.targets import Address, kafka_process, this_server
 from tests.support.client import Client
-from tests.support.processes import cpu_s, descendants, kilobytes, status
+from tests.support.processes import cpu_s, descendants, memory_mb
 from tests.support.simple_requests import coordinator
 
 SETTLES_WITHIN_S: Final = 600
@@ -93,7 +93,7 @@ def measure(address: Address, pid: int, topic: str, options: argparse.Namespace)
     [answers] = done
     if answers["wrong"]:
         raise SystemExit(f"{answers['wrong']} answers were not what they should be")
-    return Seen(settled_s, used / seconds, kilobytes(status(pid)["VmRSS"]) / 1000, answers)
+    return Seen(settled_s, used / seconds, memory_mb(pid), answers)
 
 
 def main() -> None:

@@ -38,7 +38,7 @@ from tests.support.client import Client
 from tests.support.eventually import eventually
 from tests.support.kafka_broker import KafkaBroker
 from tests.support.ports import free_port
-from tests.support.processes import cpu_s, descendants, kilobytes, status
+from tests.support.processes import cpu_s, descendants, memory_mb
 from tests.support.server import ROOT
 from tests.support.simple_requests import commit_alone, coordinator, make_topic
 
@@ -251,7 +251,7 @@ def _measure(broker: int, follower: int | None, seconds: float) -> Turn:
     of_broker, of_follower = cpu_s(broker), sum(map(cpu_s, processes))
     time.sleep(seconds)
     share = 100 / (time.monotonic() - began_s)
-    memory = sum(kilobytes(status(each)["VmHWM"]) for each in processes) / 1024
+    memory = sum(memory_mb(each, "VmHWM") for each in processes)
     return Turn(share * (cpu_s(broker) - of_broker), share * (sum(map(cpu_s, processes)) - of_follower), memory)
 
 

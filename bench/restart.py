@@ -43,7 +43,7 @@ from protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from tests.support.client import Client, framed, request_header
-from tests.support.processes import cpu_s, kilobytes, status
+from tests.support.processes import cpu_s, memory_mb
 from tests.support.server import ROOT, Server
 from tests.support.simple_requests import make_topic
 
@@ -129,7 +129,7 @@ def _restart(server: Server, groups: int, partitions: int) -> Restart:
         _await(server.address, frames, expected, range(groups))
         server.await_ready(START_WITHIN_S)
         all_s, all_cpu_s = time.monotonic() - started, cpu_s(server.pid)
-        rss_mb, peak_mb = (kilobytes(status(server.pid)[name]) / 1024 for name in ("VmRSS", "VmHWM"))
+        rss_mb, peak_mb = (memory_mb(server.pid, name) for name in ("VmRSS", "VmHWM"))
     finally:
         server.kill()
     return Restart(listening_s, sampled_s, all_s, listening_cpu_s, all_cpu_s, rss_mb, peak_mb)

@@ -33,7 +33,7 @@ from protocol.messages.read_share_group_state import (
     ReadStateData,
 )
 from tests.support.client import Client
-from tests.support.processes import cpu_s, kilobytes, status
+from tests.support.processes import cpu_s, memory_mb
 from tests.support.server import ROOT, Server
 from tests.support.simple_requests import topic_of
 
@@ -108,7 +108,7 @@ def _restart(server: Server, groups: int, partitions: int) -> tuple[float, float
                 for first in range(0, partitions, PER_REQUEST):
                     _read(client, number, topic_id, range(first, min(partitions, first + PER_REQUEST)))
         all_s = time.monotonic() - started
-        rss_mb = kilobytes(status(server.pid)["VmRSS"]) / 1024
+        rss_mb = memory_mb(server.pid)
     finally:
         server.kill()
     return listening_s, ready_s, all_s, ready_cpu_s, rss_mb

@@ -35,7 +35,7 @@ from coordinator_server.runtime.timers import ShardTimers, Timer, TimerQueue
 from protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from tests.support.configs import config_with
 from tests.support.group import FakeReply, GroupLog
-from tests.support.processes import kilobytes, status
+from tests.support.processes import memory_mb
 
 SHARDS: Final = 50
 VERSION: Final = 8
@@ -132,19 +132,15 @@ def measure(size: int, options: argparse.Namespace) -> Iterator[Measured]:
     """Yield the steps of all days."""
     groups = Groups(size, options.offsets, options.check)
     calm_the_collector()
-    empty_mb = _memory_mb()
+    empty_mb = memory_mb(os.getpid())
     for day in range(1, options.days + 1):
         for name in ("commit", "again"):
             began_s = time.thread_time()
             groups.commit()
             spent_s = time.thread_time() - began_s
-            yield Measured(f"day {day}: {name}", _memory_mb() - empty_mb, groups.resting(), spent_s, 0, 0)
+            yield Measured(f"day {day}: {name}", memory_mb(os.getpid()) - empty_mb, groups.resting(), spent_s, 0, 0)
         passes = groups.pass_time(options.idle)
-        yield Measured(f"day {day}: {options.idle} s idle", _memory_mb() - empty_mb, groups.resting(), *passes)
-
-
-def _memory_mb() -> float:
-    return kilobytes(status(os.getpid())["VmRSS"]) / 1000
+        yield Measured(f"day {day}: {options.idle} s idle", memory_mb(os.getpid()) - empty_mb, groups.resting(), *passes)
 
 
 def main() -> None:
@@ -163,7 +159,7 @@ def main() -> None:
                 each = Measured(*json.loads(line))
                 found.setdefault(each.name, []).append(each)
                 print(
-                    f"{size:9,} {each.name:20}{each.memory_mb:8.1f} MB {1e6 * each.memory_mb / size:6.0f} bytes a group"
+                    f"{size:9,} {each.name:20}{each.memory_mb:8.1f} MB {(1 << 20) * each.memory_mb / size:6.0f} bytes a group"
                     f" {each.resting:9,} rest   {each.loop_s:6.2f} s   longest {each.longest_ms:5.1f} ms"
                     f"   the last rests at {each.rested_s:.0f} s",
                     file=sys.stderr,

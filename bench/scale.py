@@ -41,7 +41,7 @@ from protocol.messages.sync_group import SyncGroupRequest
 from tests.support.client import Client
 from tests.support.command_forks import run_command
 from tests.support.control import ask_line
-from tests.support.processes import cpu_s, kilobytes, status
+from tests.support.processes import cpu_s, memory_mb
 
 TOPIC: Final = "orders"
 MEMBERS_PER_GROUP: Final = 10
@@ -301,7 +301,7 @@ def _measure_at(size: Size, options: argparse.Namespace) -> dict[str, Measured]:
         }
         server.start()
         scale = Scale(server, size, options.offsets, options.rest)
-        found = {EMPTY: Measured(0, 0, -1, _memory_mb(server), "")}
+        found = {EMPTY: Measured(0, 0, -1, memory_mb(server.pid), "")}
 
         def note(name: str, measured: Measured) -> None:
             found[name] = measured
@@ -348,7 +348,7 @@ def _measure(work: Callable[[], str], server: Daemon) -> Measured:
         seconds, used = time.monotonic() - began, cpu_s(server.pid) - before
         time.sleep(0.2)
         wait_ms = longest()
-    return Measured(seconds, used, wait_ms, _memory_mb(server), said)
+    return Measured(seconds, used, wait_ms, memory_mb(server.pid), said)
 
 
 def _restart(overrides: Mapping[str, object], server: Daemon) -> Measured:
@@ -358,15 +358,11 @@ def _restart(overrides: Mapping[str, object], server: Daemon) -> Measured:
     server.overrides |= overrides
     server.start()
     seconds, used = time.monotonic() - stopped, cpu_s(server.pid)
-    return Measured(seconds, used, -1, _memory_mb(server), f"stopped in {stopped - began:.2f} s")
+    return Measured(seconds, used, -1, memory_mb(server.pid), f"stopped in {stopped - began:.2f} s")
 
 
 def _name(function: Callable[..., str]) -> str:
     return function.__name__.replace("_", " ")
-
-
-def _memory_mb(server: Daemon) -> float:
-    return kilobytes(status(server.pid)["VmRSS"]) / 1024
 
 
 def _options() -> argparse.Namespace:

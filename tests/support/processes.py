@@ -53,3 +53,8 @@ def status(pid: int) -> dict[str, str]:
 def kilobytes(size: str) -> int:
     """Of a size as ``status`` tells it."""
     return int(size.split(maxsplit=1)[0])
+
+
+def memory_mb(pid: int, which: str = "VmRSS") -> float:
+    """What a process takes, resident unless said otherwise, in MB of 1,024 kB. Raises OSError when it is gone."""
+    return kilobytes(status(pid)[which]) / 1024
