@@ -7,6 +7,7 @@ partitions that may have metrics of their own. It ends with ``observe``.
 from __future__ import annotations
 
 import sys
+import threading
 
 from coordinator_server.cli.parent import http_child
 from coordinator_server.cli.process_settings import run_at_low_priority
@@ -15,13 +16,14 @@ from coordinator_server.ops.metrics.http import MetricsServer
 
 
 def main() -> int:
-    """Answer until the parent ends."""
+    """Answer until the parent ends. Return 1 if it has ended already."""
     given = http_child()
     if given is None:
         return 1
     run_at_low_priority()
     exporter = Exporter(given.data_dir, int(sys.stdin.buffer.read()))
-    exporter.start()
     hosts = list(filter(None, sys.argv[4].split(",")))
-    MetricsServer(given.listening, exporter, hosts).serve_forever(poll_interval=3600)
-    return 0
+    server = MetricsServer(given.listening, exporter, hosts)
+    threading.Thread(target=server.serve_forever, args=(3600,), name="http", daemon=True).start()
+    # Here, so that an index which does not go on ends the process: `observe` says so, and starts it again.
+    return exporter.keep_up()

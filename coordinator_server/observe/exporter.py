@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import structlog
 from prometheus_client.core import Metric
@@ -29,7 +28,7 @@ ROUND_S: Final = 10.0
 
 
 class Exporter:
-    """What an HTTP server of metrics asks. A thread brings the index up to date, as long as the process lives."""
+    """What an HTTP server of metrics asks."""
 
     def __init__(self, data_dir: Path, most_partitions: int) -> None:
         self._data_dir = data_dir
@@ -38,9 +37,11 @@ class Exporter:
         self._names: Mapping[bytes, str] = {}
         self._named_to = 0
 
-    def start(self) -> None:
-        """Begin to read."""
-        threading.Thread(target=self._keep_up, name="index", daemon=True).start()
+    def keep_up(self) -> NoReturn:
+        """Bring the index up to date, again and again. An error that nobody has thought of ends it."""
+        while True:
+            self.round()
+            time.sleep(ROUND_S)
 
     def scrape(self) -> Callable[[float], Iterable[Metric]]:
         """Read the index, and return what makes metrics of it; none if there is no index yet."""
@@ -79,8 +80,3 @@ class Exporter:
         """Read the names of topics if the catalog has grown to an offset."""
         if end != self._named_to:
             self._names, self._named_to = read_topic_names(self._data_dir, end), end
-
-    def _keep_up(self) -> None:
-        while True:
-            self.round()
-            time.sleep(ROUND_S)

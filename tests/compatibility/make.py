@@ -142,7 +142,7 @@ def _have_rows_removed(server: Server, postgresql: PostgresqlServer, database: s
     server.stop()
     server.overrides = {**before, **_REMOVING}
     server.start()
-    eventually(lambda: list(postgresql.sql(_REPLACED, database=database)[0]) == [version, True], within_s=60)
+    eventually(lambda: list(postgresql.sql(_REPLACED, database=database)[0]) == [version, True])
     server.stop()
     server.overrides = before
     server.start()

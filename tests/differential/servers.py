@@ -234,9 +234,9 @@ def prepared(
         [found] = connection.ask(ReadShareGroupStateSummaryRequest("group", [asked]), 1)["results"][0]["partitions"]
         return bool(found["errorCode"] == ErrorCode.NONE)
 
-    eventually(coordinates_transactions, within_s=60)
-    eventually(knows_topics, within_s=60)
-    eventually(coordinates, within_s=60)
-    eventually(coordinates_shares, within_s=60)
+    eventually(coordinates_transactions)
+    eventually(knows_topics)
+    eventually(coordinates)
+    eventually(coordinates_shares)
     connection.close()
     return Server(name, address, topic_ids, has_delay=has_delay, is_first=is_first, is_late=is_late)

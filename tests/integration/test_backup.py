@@ -82,7 +82,7 @@ def test_a_backup_is_one_moment_of_all_loops(tmp_path: Path) -> None:
     for loops, (directory, before, after) in zip((1, 2, 1), restored, strict=True):
         with Server(directory, PROPERTIES, loops=loops) as server:
             # A transaction that was open at the moment of the backup is aborted after its timeout.
-            eventually(lambda server=server: left_open(server) == [], within_s=60)  # type: ignore[misc]
+            eventually(lambda server=server: left_open(server) == [])  # type: ignore[misc]
             found = read(server, GROUPS)
         for number in range(len(IDS)):
             one, other = (found.get((group, number), 0) for group in GROUPS)

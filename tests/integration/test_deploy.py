@@ -130,7 +130,7 @@ class Manager:
             self._read = self._read if place is None else place + 1
             return place is not None
 
-        eventually(has_come, within_s=60, describe=lambda: self.seen)
+        eventually(has_come, describe=lambda: self.seen)
 
     def _listen(self) -> None:
         while True:

@@ -76,7 +76,7 @@ def settled(server: Server) -> dict[str, Any]:
             not each["open"] and not each["arrived"] and (each["sum"] or {}).get("as_of") == each["changed_at"] for each in found
         )
 
-    eventually(is_settled, within_s=30, describe=lambda: f"{states(server)}\n{server.log()[-3000:]}")
+    eventually(is_settled, describe=lambda: f"{states(server)}\n{server.log()[-3000:]}")
     return states(server)
 
 
@@ -137,7 +137,7 @@ def test_it_arrives_once_whoever_dies(request: pytest.FixtureRequest, server: Se
             for _ in range(chance.randrange(0, 20)):
                 paid += pay(server, chance, number)
                 number += 1
-            eventually(partial(is_whole_again, server, killed), within_s=30)
+            eventually(partial(is_whole_again, server, killed))
         else:
             server.kill()
             server.start()

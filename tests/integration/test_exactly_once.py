@@ -133,7 +133,7 @@ def test_all_groups_of_a_transaction_move_or_none(request: pytest.FixtureRequest
             await_coordinators(server, IDS)
             assert ledger.wrong_now(read(server, NAMES)) == []
             moves += run_round(server, producers, offsets, chance)
-        eventually(lambda: left_open(server) == [], within_s=60)
+        eventually(lambda: left_open(server) == [])
         committed = read(server, NAMES)
     assert ledger.wrong_now(committed) == []
     assert ledger.wrong_after_all(committed) == []

@@ -88,7 +88,7 @@ def test_offsets_of_stock_producers_move_exactly_once(request: pytest.FixtureReq
                     faults.kill_all()
                 assert ledger.wrong_now(read(server, [*NAMES, *SESSIONS])) == []
                 assert ledger.wrong_ids(producer_ids(server)) == []
-        eventually(lambda: left_open(server) == [], within_s=60)
+        eventually(lambda: left_open(server) == [])
         committed = read(server, [*NAMES, *SESSIONS])
     assert ledger.wrong_now(committed) == []
     assert ledger.wrong_after_all(committed) == []

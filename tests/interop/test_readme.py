@@ -119,7 +119,7 @@ def running(tmp_path: Path) -> Iterator[Running]:
     with Server(tmp_path, {"topics": "orders:6"}) as server:
         running = Running(server, tmp_path)
         try:
-            eventually(running.are_shared_out, within_s=60, describe=running.owned)
+            eventually(running.are_shared_out, describe=running.owned)
             eventually(lambda: running.have_committed({}), describe=running.positions)
             yield running
         finally:
@@ -153,8 +153,8 @@ def test_the_programs_outlive_the_server(running: Running) -> None:
     after = running.positions()
     assert all(after[group][partition] >= before[group][partition] for group in before for partition in before[group])
     # kafka-python waits up to 30 s between two attempts to connect.
-    eventually(running.are_shared_out, within_s=60, describe=running.owned)
-    eventually(lambda: running.have_committed(after), within_s=60, describe=running.positions)
+    eventually(running.are_shared_out, describe=running.owned)
+    eventually(lambda: running.have_committed(after), describe=running.positions)
 
     # What a program began before it dies is ended when its next copy begins, in both groups or in none.
     for copy in running.transactions:

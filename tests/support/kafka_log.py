@@ -63,7 +63,7 @@ def make_log(broker: KafkaBroker, *, is_killed: bool = False) -> KafkaLog:
                 time.sleep(0.4)
                 return len({path.parent for path in broker.log_dir.glob("__consumer_offsets-*/*.log.deleted")}) >= 3
 
-            eventually(is_cleaned, within_s=60)
+            eventually(is_cleaned)
     finally:
         broker.stop()
     broker.start(SECOND_START)
