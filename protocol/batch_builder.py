@@ -220,7 +220,7 @@ def _encoded(
 
 
 def batch_like(header: BatchHeader, records: bytes, count: int) -> bytes:
-    """Return a batch with another one's header and some of its records, encoded and not compressed. Their offsets stay."""
+    """Return a batch with the header of a given one and some of its records, encoded and not compressed. Their offsets stay."""
     times = (header.base_timestamp, header.max_timestamp)
     producer = (header.producer_id, header.producer_epoch, header.base_sequence)
     body = _BODY.pack(header.attributes & ~COMPRESSION_MASK, header.last_offset_delta, *times, *producer, count)

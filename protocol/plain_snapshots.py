@@ -203,7 +203,7 @@ def _alike_from(data: bytes, shape: _Shape, begin: int, end: int) -> int:
 
 
 def _alike(column: tuple[bytes, ...], value: bytes, length: int) -> int:
-    """Return how many of the first ``length`` rows have the value, up to the first that has another one."""
+    """Return how many of the first ``length`` rows have the value, up to the first with a different one."""
     if column.count(value) == len(column):
         return length
     return next((place for place, each in enumerate(column[:length]) if each != value), length)
@@ -227,7 +227,7 @@ def _are_deltas(column: tuple[bytes, ...], last_delta: int) -> bool:
 
 
 def _are_snapshots(joined: bytes, length: int, size: int, batches: int) -> bool:
-    """Return whether values of equal size are snapshots with so many batches, and with the tags that make up the rest."""
+    """Return whether values of equal size are snapshots with this number of batches, and with the tags that make up the rest."""
     tags_at = BATCHES_AT + 1 + ROW_BYTES * batches
     tags = _NO_TAGS if size == tags_at + 1 else _COMPLETE_COUNT
     constant = {0: 0, 1: 0, BATCHES_AT: batches + 1}

@@ -66,7 +66,7 @@ def name_of(key: SharePartitionKey) -> bytes:
 
 
 def key_of(name: bytes) -> SharePartitionKey:
-    """Return the key that a name stands for."""
+    """Return the key of a name."""
     return SharePartitionKey(name[2:TOPIC_ID_AT].decode(), *topic_and_partition_of(name))
 
 

@@ -34,14 +34,14 @@ class Room(NamedTuple):
     topics_property: str = "topics.max"
 
     def check(self, topics: int, partitions: int) -> None:
-        """Raise CoordinatorError if there is no room for so many."""
+        """Raise CoordinatorError if that exceeds the limit."""
         if topics > self.topics:
             raise CoordinatorError(ErrorCode.POLICY_VIOLATION, f"there are as many topics as {self.topics_property} allows")
         if partitions > self.partitions:
             raise CoordinatorError(ErrorCode.POLICY_VIOLATION, "there would be more partitions than topics.max.partitions allows")
 
     def without(self, topics: int, partitions: int) -> Room:
-        """Return what is left after so many have been created."""
+        """Return what remains of the limit after these creations."""
         return self._replace(topics=self.topics - topics, partitions=self.partitions - partitions)
 
 

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def sources_of(
     options: argparse.Namespace, environment: Mapping[str, str] = os.environ, others: Mapping[str, tuple[str, str]] | None = None
 ) -> Sources:
-    """Return the sources that the options name. ``others`` are the properties that other options stand for, by option."""
+    """Return the sources that the options name. ``others`` are the properties that other options set, by option."""
     # A server reads the file again, whatever the current directory is then.
     file = None if options.config is None else Path(os.path.abspath(options.config))  # noqa: PTH100 - links stay as they are named
     return Sources(file, environment, options.override, others or {})

@@ -118,7 +118,7 @@ def _late(data_dir: Path, group_ids: Sequence[str]) -> Sequence[Holdup]:
 
 
 def _placed(finding: Finding, options: argparse.Namespace) -> Finding:
-    """Name the directory in what there is to do, if it is known."""
+    """Name the directory in the advice, if it is known."""
     if finding.action is None or options.data_dir is None:
         return finding
     return finding._replace(action=finding.action.replace("--data-dir DIR", f"--data-dir {options.data_dir}"))

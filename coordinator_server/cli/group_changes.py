@@ -1,4 +1,4 @@
-"""The actions of ``groups`` that change something at running servers: offsets, groups, and who is a member."""
+"""The actions of ``groups`` that change something at running servers: offsets, groups and memberships."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``groups owners``: who had a partition when, and for how long nobody had it, from the log."""
+"""``groups owners``: who had a partition when, and for how long it had no owner, from the log."""
 
 from __future__ import annotations
 

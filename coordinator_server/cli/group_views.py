@@ -74,7 +74,7 @@ async def _members(cluster: Cluster, options: argparse.Namespace) -> Answer:
 
 
 def member_row(group: Description, member: Member, *, verbose: bool = False) -> Row:
-    """Return what there is to say of a member. With ``verbose`` it has the fields that are rarely needed, too."""
+    """Return the row of a member. With ``verbose`` it also has the fields that are rarely needed."""
     row = {
         "group": group.group_id,
         "member": member.member_id,

@@ -58,7 +58,7 @@ def show_what_if(options: argparse.Namespace) -> None:
     sides = sides_of(life, question)
     verdict = judge(life, sides)
     if verdict.first_ms is None:
-        raise PipelineError(f"group {options.group} did not change in this period: --from and --to choose another one")
+        raise PipelineError(f"group {options.group} did not change in this period: --from and --to choose a different one")
     say_what_is_missing(options.data_dir, GROUPS.topic, GroupHistory(options.data_dir, options.group, note).shard.name)
     answer = _Answer(question, verdict, advise(sides.period, verdict.recorded))
     print_answer(options, answer, _lines(answer, each=options.each))
@@ -149,7 +149,7 @@ def _shorter(verdict: Verdict, session_ms: int) -> str:
     if verdict.silences is None:
         return f"members had sessions of up to {had}: whether one of {asked} would have ended is not known"
     if not verdict.silences:
-        return f"no session of {asked} would have ended: nobody was silent for so long"
+        return f"no session of {asked} would have ended: no member was silent for so long"
     times = counted(verdict.silences, "time")
     return f"{times} a member was silent for {asked}, or may have been: its session is taken to have ended"
 

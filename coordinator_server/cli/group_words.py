@@ -200,7 +200,7 @@ def _derived(event: Event) -> str:
             words.append(f"{_some([whose(event, each) for each in members], MOST_MEMBERS)} {verb}")
     if not words and event.what == EMPTY:
         return ""
-    return "; ".join(words or ["nobody came or went: a member joined again, or its topics changed"]) + " (derived)"
+    return "; ".join(words or ["no member came or went: one joined again, or its topics changed"]) + " (derived)"
 
 
 def _step(event: Event, member: MemberChanges) -> str:

@@ -191,7 +191,7 @@ def _add_history(actions: Any) -> None:
     why.add_argument("--follow", action="store_true", help="go on with what happens; asks the server that runs on --data-dir")
     at = _add_group(add_action(actions, "at", "the group and its offsets at a moment", EPILOG))
     at.add_argument("time", type=past_ms, metavar="TIME", help=MOMENT)
-    owners = _add_group(add_action(actions, "owners", "who had a partition when, and for how long nobody had it", EPILOG))
+    owners = _add_group(add_action(actions, "owners", "who had a partition when, and for how long it had no owner", EPILOG))
     owners.add_argument(
         "--topic",
         type=topic_partitions,

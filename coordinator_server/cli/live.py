@@ -74,7 +74,7 @@ async def watch(cluster: Cluster, options: argparse.Namespace) -> Answer:
     """Draw pictures until a key, or until there were ``options.count``. The answer is the last one."""
     quit_asked = asyncio.Event()
     view = View(cluster, options.group, options.groups, options.data_dir)
-    # Elsewhere than on a terminal nobody sees a first picture that says nothing of speed.
+    # Elsewhere than on a terminal a first picture without speeds would be of no use.
     before = None if options.is_live else await view.take_picture()
     if before is not None:
         await asyncio.sleep(options.interval)

@@ -19,7 +19,7 @@ class _Store(argparse.Action):
 
 
 class _Password(argparse.Action):
-    """Says where its password stands, before the store is named or after it."""
+    """Takes the reference to the store's password, before the store is named or after it."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None

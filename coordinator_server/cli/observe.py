@@ -58,7 +58,7 @@ what it cannot know: records that the cluster's cleaner had removed before they 
 {"op": "status"} on control.sock says where. docs/observe.md has the rest.
 
 exit codes: 0 stopped, or --once has read everything; 1 the cluster or the directory refuses; 2 the command line is wrong, or the
-directory is another one's
+directory belongs to a server or to a different cluster
 """
 
 

@@ -118,7 +118,7 @@ def _findings(data_dir: Path) -> list[dict[str, str | None]]:
 
 
 def _untold(_done: int, _all: int) -> None:
-    """Show the progress to nobody."""
+    """Discard the progress."""
 
 
 def _secured(data_dir: Path, setup: PageSetup) -> Secured:

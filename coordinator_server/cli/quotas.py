@@ -80,7 +80,7 @@ def _assignment(text: str) -> tuple[str, float]:
 def run(options: argparse.Namespace) -> int:
     """Print the answer and return the exit code. Raises ConfigError."""
     if options.action != "list" and not _named(options):
-        raise ConfigError("nobody is named: --user, --client-id, --ip, or --default-user and so on")
+        raise ConfigError("no user, client or address is named: --user, --client-id, --ip, or --default-user and so on")
     if options.data_dir is None:
         return run_cluster_action(options, _on_cluster)
     refuse_both(options)

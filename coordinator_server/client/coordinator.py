@@ -340,7 +340,7 @@ class Coordinator(ABC):
             try:
                 await leave_group(self._link, self.group.group_id, left, "the client is being closed", timeout_s)
             except ClientError:
-                # The session ends by itself.
+                # The session times out.
                 return
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Membership: who is here, and what each one says of itself."""
+"""Membership: the present members, and the metadata that each one has published."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class _Held(NamedTuple):
 
 @dataclass(frozen=True)
 class ClientCredentials:
-    """An issuer's token endpoint, and who this client is there. ``tls`` has the certificates of those who vouch for the issuer."""
+    """An issuer's token endpoint, and this client's id there. ``tls`` has the certificates that the issuer's is checked with."""
 
     url: str
     client_id: str

@@ -148,7 +148,7 @@ class WorkSharing(KeptMember):
 
 
 class _EagerSticky:
-    """Divides as the cooperative assignor does, and lets items move at once: nobody has any while the group rebalances."""
+    """Divides as the cooperative assignor does, and lets items move at once: no member has any while the group rebalances."""
 
     name: Final = "eager-sticky"
     is_cooperative: Final = False

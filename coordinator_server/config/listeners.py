@@ -61,7 +61,7 @@ class ListenerSpec(NamedTuple):
 
 
 def bracketed(host: str) -> str:
-    """Return a host as it stands before a port."""
+    """Return a host as it is written before a port."""
     return f"[{host}]" if ":" in host else host
 
 

@@ -187,7 +187,7 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
     scram_unknown_user_iterations: Annotated[
         str,
         Ours(
-            "The iterations that users who do not exist appear to have, so that nobody learns from them which users exist. Name "
+            "The iterations that users who do not exist appear to have, so that they do not reveal which users exist. Name "
             "those that your users have; a number that stands twice is twice as frequent.",
             form="numbers from 4096 to 16384, separated by commas",
             follows="connection.failed.authentication.delay.ms",

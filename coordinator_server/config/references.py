@@ -1,10 +1,10 @@
-"""Values of properties that stand elsewhere, as Kafka's config providers spell them, so that secrets are on no command line.
+"""References to values of properties, as Kafka's config providers spell them, so that secrets are on no command line.
 
 ${env:NAME}              an environment variable (EnvVarConfigProvider)
 ${file:PATH:KEY}         a line KEY=VALUE of a file (FileConfigProvider)
 ${directory:PATH:KEY}    the content of the file KEY in a directory (DirectoryConfigProvider)
 
-What stands around a reference may be secret: an error names the property and the reference that cannot be resolved,
+The text around a reference may be secret: an error names the property and the reference that cannot be resolved,
 and nothing else.
 """
 
@@ -30,7 +30,7 @@ def check_no_secret(name: str, value: str) -> None:
     if value and is_secret(name) and _REFERENCE.fullmatch(value) is None:
         raise ConfigError(
             f"{name} on the command line is seen by everybody on this machine: "
-            "${env:NAME}, ${directory:PATH:FILE} and ${file:PATH:KEY} say where it stands"
+            "use ${env:NAME}, ${directory:PATH:FILE} or ${file:PATH:KEY}"
         )
 
 

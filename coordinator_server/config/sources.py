@@ -2,7 +2,7 @@
 
     --config FILE    TOML or Java properties, by the file's ending
     KAFKA_…          environment variables, as Kafka's container image spells them
-    --override       NAME=VALUE; and what other options stand for, such as --listen
+    --override       NAME=VALUE; and the properties that other options set, such as --listen
 
 A name that no property has is an error on the command line. In a file or the environment it is ignored, and ``Settings.unknown``
 has it: files and environments of Kafka say more than this server reads. Every error of a file begins with file and line.

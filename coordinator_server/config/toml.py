@@ -1,7 +1,7 @@
 """Properties in a TOML file. A property is a key in quotes, or tables and keys that make up its name.
 
 ``"log.flush" = "os"`` and ``flush = "os"`` under ``[log]`` are the same. TOML does not allow both ``topics = …`` and
-``topics.max = …`` without quotes. A list stands for its items, separated by commas.
+``topics.max = …`` without quotes. A list is equal to its items, separated by commas.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _flattened(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str
 
 
 def _text(value: object) -> str | None:
-    """Return a value as it stands in a file of Java properties."""
+    """Return a value as it is written in a file of Java properties."""
     match value:
         case bool():
             return str(value).lower()

@@ -1,6 +1,6 @@
 """Files beside the log that are appended to, one a day: ``NAME/date=2026-11-24/FILE``, lines of JSON, which Spark reads, too.
 
-Nothing in them is synced: after a crash the newest lines may be missing. One that is torn is a line that nobody can read.
+Nothing in them is synced: after a crash the newest lines may be missing. A torn one is a line that no reader can decode.
 """
 
 from __future__ import annotations

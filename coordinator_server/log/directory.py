@@ -47,7 +47,7 @@ def lock_directory(
 ) -> LockedDirectory:
     """Lock the directory, which is made if it does not exist, and check that it was made for this configuration.
 
-    A server waits for a ``job`` that has the lock; a job waits for nobody.
+    A server waits for a ``job`` that has the lock; a job does not wait.
 
     LockedLog: another process has the directory. WrongDirectory: it was made for another configuration, or by another program.
     Unavailable: the operating system refuses.

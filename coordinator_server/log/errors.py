@@ -24,7 +24,7 @@ class LogError(Exception):
 
 
 class WrongDirectory(LogError):
-    """The data directory is another one than the command line or the properties mean."""
+    """The data directory is not the one that the command line or the properties describe."""
 
     exit_code: ClassVar = 2
 

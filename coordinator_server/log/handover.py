@@ -6,7 +6,7 @@
     forget    former owner   its next head does not state them
 
 At every moment one journal or both state how far a shard is durable, and no journal has frames after an end that a different
-journal states: whoever recovers both takes the furthest end. A shard that comes back is in a new head before its next frame, so
+journal states: whoever recovers both takes the furthest end. A shard that returns is in a new head before its next frame, so
 frames of its earlier time here are before that end.
 """
 

@@ -1,7 +1,7 @@
 """The interfaces to a log for processes other than the server's loops: jobs, and commands that read.
 
     JobShard        what a shard has for jobs, and where its new layers go
-    Layer           a result of compaction, which stands for the offsets before its end
+    Layer           a result of compaction, which replaces the offsets before its end
     LayerAttempt    a layer that is being written
     InputFile       a part of a shard or of a layer, for whoever reads it as a whole
     SavedFile       a file that a backup has of a log
@@ -110,7 +110,7 @@ class Layer(Protocol):
 
     @property
     def to_offset(self) -> int:
-        """The first offset the layer does not stand for."""
+        """The first offset after the layer."""
 
     def files(self) -> list[Path]:
         """Return the files of records in offset order."""
@@ -157,7 +157,7 @@ class LayerAttempt(Protocol):
         """Read every block of the checkpoint that was added. Raises DamagedLog."""
 
     def remove_checkpoint(self) -> None:
-        """Remove what there is of a checkpoint."""
+        """Remove the files of a checkpoint."""
 
     def finish(self, summary: LayerSummary, inputs: Sequence[FileEntry]) -> Path:
         """Add what the layer states of itself, and sync everything. After this the attempt may be published."""

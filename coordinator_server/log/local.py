@@ -64,7 +64,7 @@ JOURNAL_BYTES: Final = 16 * 1024 * 1024
 
 
 class LogOptions(NamedTuple):
-    """How a log is written. The last three stand for the machine's disk and threads; tests replace them.
+    """How a log is written. The last three are the machine's disk and threads; tests replace them.
 
     ``job`` is empty for a server. Otherwise it names to others who has the directory's lock.
     """

@@ -19,7 +19,7 @@ KEY_BYTES: Final = 32
 def open_login_key(storage: Storage, data_dir: str) -> bytes:
     """Return the directory's key, and make one if it has none. The caller has the directory's lock. Raises LogError.
 
-    A file that is there is durable: a start syncs the names in the directory (``meta.py``).
+    An existing file is durable: a start syncs the names in the directory (``meta.py``).
     """
     path = f"{data_dir}/{NAME}"
     if storage.exists(path):

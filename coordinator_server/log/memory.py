@@ -185,7 +185,7 @@ class MemoryFile:
             content.extend(bytes(size - len(content)))
 
     def reserve(self, position: int, length: int, /) -> None:
-        """Do nothing: memory is there when it is used."""
+        """Do nothing: memory needs no reservation."""
 
     def sync(self) -> None:
         """Do nothing: the file is as durable as it gets."""

@@ -10,7 +10,7 @@ nodes share (``postgresql``).
     open_observed    what follows another cluster
     the rest         whose log it is, and who has it
 
-What stands for the machine (files, threads, the journal's writer) comes from the caller, so that tests can replace it.
+The machine (files, threads, the journal's writer) is a parameter, so that tests can replace it.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ IDENTITY: Final = meta.NAME
 
 
 class Machine(NamedTuple):
-    """What a log uses of the machine. None stands for its files, and for a thread of the log's own."""
+    """What a log uses of the machine. None means its files, and a thread of the log's own."""
 
     storage: Storage | None = None
     worker: Worker | None = None

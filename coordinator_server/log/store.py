@@ -85,7 +85,7 @@ class AppendingLog(Protocol):
     def resolve(self, appends: Sequence[Append], done: Done, /) -> None:
         """Find out, however long it takes, whether appends with an unknown outcome are durable. They never are later.
 
-        ``done`` is called as that of ``submit``. It gets OutcomeUnknown if nobody can say, now or later: end the process.
+        ``done`` is called as that of ``submit``. It gets OutcomeUnknown if that cannot be known, now or later: end the process.
         """
 
 

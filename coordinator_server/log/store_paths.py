@@ -1,7 +1,7 @@
 """Logs that nodes share, named by a path as those in directories are: ``/store:URL``, and ``/store:URL/SHARD`` for a shard.
 
 So whoever has the path of a log need not know which kind of log it is: ``opening.py`` does. Slashes of the URL are quoted. The URL
-has no password; where that stands follows a ``#``.
+has no password; a reference to it follows a ``#``.
 """
 
 from __future__ import annotations

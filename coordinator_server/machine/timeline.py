@@ -140,7 +140,7 @@ class TimelineDict(dict[K, V]):
         dict.update(self, items)
 
     def remove_all(self, keys: Iterable[K]) -> None:
-        """Remove every one of ``keys`` that is there."""
+        """Remove those of ``keys`` that exist."""
         snapshot = self._registry.newest
         before = None if snapshot is None else snapshot.before.setdefault(self, {})
         for key in keys:

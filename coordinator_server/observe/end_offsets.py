@@ -15,7 +15,7 @@ class EndOffsetsWriter:
     """Appends samples."""
 
     def __init__(self, data_dir: Path, keep_days: int = 0) -> None:
-        """Keep the files of so many days besides the present one; 0 keeps all."""
+        """Keep the files of ``keep_days`` days besides the present one; 0 keeps all."""
         self._keep_days = keep_days
         self._directory = data_dir / DIRECTORY
         self._before: dict[str, list[int]] = {}

@@ -38,7 +38,7 @@ class Exporter:
         self._named_to = 0
 
     def keep_up(self) -> NoReturn:
-        """Bring the index up to date, again and again. An error that nobody has thought of ends it."""
+        """Bring the index up to date, again and again. An unexpected error ends it."""
         while True:
             self.round()
             time.sleep(ROUND_S)

@@ -26,7 +26,7 @@ class ShardFacts(Struct):
     """A shard, as its batches before ``upto`` say.
 
     ``missing`` offsets have no record: the cluster's cleaner had removed them before they were read, the last of them before
-    ``missing_to``. ``last_epoch`` is that of the last batch; -1 if it stands for removed ones, of which nobody knows.
+    ``missing_to``. ``last_epoch`` is that of the last batch; -1 if it represents removed ones, whose epochs are unknown.
     """
 
     upto: int = 0

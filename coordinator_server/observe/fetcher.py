@@ -1,6 +1,6 @@
 """Fetches the partitions that one server leads: one request at a time, over a connection of its own.
 
-Without fetch sessions: a request has all partitions. What is there is fetched at once, and then once a second. The pause is here
+Without fetch sessions: a request has all partitions. Existing records are fetched at once, later once a second. The pause is here
 and not at the server: a request that waits there is looked at for each record that is written, partition by partition.
 """
 
@@ -116,7 +116,7 @@ class Fetcher:
                     connection.close()
 
     async def follow(self, connection: Connection) -> None:
-        """Fetch over a connection until the server leads nothing: at once what is there, and then once a second.
+        """Fetch over a connection until the server leads nothing: existing records at once, new ones once a second.
 
         Raises ClientError, LogError.
         """

@@ -5,7 +5,7 @@ take → Batches     append them, then ``appended``
        Cut         the cluster does not have our records from an offset on (KIP-595): set them aside, then ``was_cut``
        Find        our position is not in the leader's log: ask where that begins and ends, and call ``found``; if that says
                    nothing, ask where our epochs end there
-       Moved       the leader is another one, or not known: learn it again
+       Moved       the leader has changed, or is unknown: look it up again
        Denied      an ACL is missing
 """
 
@@ -94,7 +94,7 @@ class Followed:
 
     def asked(self) -> FetchPartition:
         """Return what to ask."""
-        # Of removed records nobody knows the epoch. Any other one would look as if the logs had diverged.
+        # The epoch of removed records is unknown. A guess would look as if the logs had diverged.
         offset, epoch = self.fetch_offset, self.facts.last_epoch if self.fetch_offset == self.position else -1
         if self._doubted is not None:
             offset, epoch = self._doubted.from_offset, -1

@@ -177,7 +177,7 @@ class OffsetStore:
     def rest(self, group_id: str, committed_before_ms: int) -> int:
         """Let a group rest if its last commit was before a time and no open snapshot knows a change of it.
 
-        Return the work of it, in offsets; 0 if it does not come to rest now, or rests already.
+        Return its cost in offsets; 0 if it does not come to rest now, or rests already.
         """
         resting, offsets = self._resting, self.by_group.get(group_id)
         if offsets is None:

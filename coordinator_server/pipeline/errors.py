@@ -5,7 +5,7 @@ PipelineError
 ├── GateClosed       the output differs from the input, and nothing is published: a bug of ours, or bad memory
 ├── Busy             another job writes to the same directory
 ├── ServerRefused       the running server did not do what it was asked for
-│   └── NotReady     it starts, stops or loads, or another job has the directory: it passes by itself
+│   └── NotReady     it starts, stops or loads, or another job has the directory: temporary
 ├── ShardFailed      a Spark task failed on its shard
 │   └── ShardDamaged  it has found damage, or closed the gate: the same task fails again
 └── CannotRun        an option is wrong, or something that the job needs is missing: exit code 2

@@ -26,7 +26,7 @@ from protocol.coordinator_records import LEGACY_OFFSET_COMMIT_TYPE, OFFSET_COMMI
 class Keyed(Struct, frozen=True):
     """Compaction keeps the last record of every key.
 
-    A key's first two bytes are its record type. ``aliases`` maps a record type to another one whose keys name the same things.
+    A key's first two bytes are its record type. ``aliases`` maps a record type to the type whose keys name the same things.
     Records of ``pending_types`` count only once their transaction is committed; a log without such types has no transactions.
     """
 

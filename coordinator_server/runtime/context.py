@@ -3,7 +3,7 @@
     INITIAL ──load──► LOADING ──loaded──► ACTIVE ──unload──► CLOSED
                          └────failed────► FAILED    ACTIVE ◄── the lease is over, is renewed ──► SUSPENDED
 
-A later epoch starts from a fresh context, unless the store says that nobody else owned the shard since this one's epoch.
+A later epoch starts from a fresh context, unless the store says that the shard had no other owner since this context's epoch.
 
 Offsets of an ACTIVE shard:
 

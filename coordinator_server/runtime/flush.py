@@ -190,7 +190,7 @@ class Flusher:
         self._store.resolve(appends, resolved)
 
     def _settle(self, found: list[tuple[ShardContext[Any], int]], failures: Failures) -> None:
-        """Settle shards that are durable, refused or fenced, each by itself."""
+        """Settle shards that are durable, refused or fenced, each independently."""
         lost = next(
             (failures[each.id] for each, _ in found if isinstance(failures.get(each.id), OutcomeUnknown | Diverged)), None
         )

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Final
 
 MARGIN_PARTS: Final = 10
-"""A lease ends here one part of so many earlier than where it was granted: for clocks that do not run alike."""
+"""Divisor: a lease ends here this part of its length earlier than where it was granted, for clocks that run at different speeds."""
 NEVER: Final = 1 << 62
 """The end of a lease that does not end."""
 

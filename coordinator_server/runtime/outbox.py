@@ -58,7 +58,7 @@ class Carrier(Protocol):
         """Return the shard for a partition or a key of ``topic``."""
 
     def carry(self, sender: Ownership | None, shard: ShardId, effect: Effect[Q, R], request: Q, reply: Reply[R], /) -> None:
-        """Run an operation on ``shard`` for the owner of another one, at most once. None: it only reads, for whoever asks.
+        """Run an operation on ``shard`` for the owner of a different shard, at most once. None: it only reads, for any caller.
 
         It does not run if a later owner of either shard is known. It fails with one of UNDELIVERED only if the operation will
         not run any more, ran without a lasting effect, or was answered by a former owner.

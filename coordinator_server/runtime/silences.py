@@ -1,4 +1,4 @@
-"""Who takes the times in which the timers of a shard have heard nothing of their clients: nobody, by default."""
+"""Receives the times in which the timers of a shard heard nothing from their clients. The default discards them."""
 
 from __future__ import annotations
 

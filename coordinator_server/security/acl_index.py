@@ -120,7 +120,7 @@ class AclIndex:
     def allows_any(self, caller: Caller, operation: int, resource_type: int) -> bool:
         """Return whether a caller may do something with at least one resource of a type, whether it exists or not.
 
-        As ``Authorizer.authorizeByResourceType`` in Kafka: an operation that another one implies does not count.
+        As ``Authorizer.authorizeByResourceType`` in Kafka: an operation that is only implied by another does not count.
         """
         allowed: list[tuple[int, str]] = []
         denied: set[tuple[int, str]] = set()

@@ -155,7 +155,7 @@ def _not_after(settings: TlsSettings) -> datetime:
 
 @contextmanager
 def _keystore_file(settings: TlsSettings) -> Iterator[str]:
-    """Give the path of a file with the key and the chain. What stands in the properties is put into memory for that time."""
+    """Give the path of a file with the key and the chain. PEM in the properties is put into a file in memory for that time."""
     if settings.keystore_type.upper() != "PEM":
         how = "openssl pkcs12 -in FILE -nodes -out server.pem makes one"
         raise _problem(settings, "ssl.keystore.type", f"{settings.keystore_type}: key stores are PEM here; {how}")

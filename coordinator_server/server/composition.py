@@ -59,7 +59,7 @@ from coordinator_server.server.wire.open import Wire, open_wire
 Fatal = Callable[[LogError], None]
 
 CATALOG_LEASES: Final = 2
-"""A lease of the catalog is so many times as long as that of shards: a node without a controller answers until the next one."""
+"""Ratio of the catalog's lease to that of shards: a node without a controller answers until the next one."""
 
 
 class Site(NamedTuple):

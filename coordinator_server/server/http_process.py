@@ -198,7 +198,7 @@ class HttpProcess:
 
 
 def listening(name: str, host: str, port: int) -> socket.socket:
-    """Return a socket that listens; ``name`` is who asks for it. Raises StartError."""
+    """Return a socket that listens; ``name`` is the property or option that asks for it. Raises StartError."""
     try:
         found = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG)
     except OSError as refused:
@@ -215,7 +215,7 @@ def url_of(bound: socket.socket, scheme: str = "http") -> str:
 
 
 def check_page_packages(name: str) -> None:
-    """Raise StartError if the packages of the page are not installed; ``name`` is who asks for it."""
+    """Raise StartError if the packages of the page are not installed; ``name`` is the property or option that asks for them."""
     missing = [each for each in _PAGE_PACKAGES if find_spec(each) is None]
     if missing:
         raise StartError(f"{name}: the page needs {' and '.join(missing)}: pip install 'coordinator-server[page]'")

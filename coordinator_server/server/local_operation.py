@@ -12,7 +12,7 @@ Operation = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 class Refusal(Exception):
     """The error that an operation cannot run now. The message says why and what to do.
 
-    ``is_temporary``: it passes by itself, and the same request succeeds later.
+    ``is_temporary``: the same request succeeds later without further action.
     """
 
     def __init__(self, message: str, *, is_temporary: bool = False) -> None:

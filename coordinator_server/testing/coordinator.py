@@ -121,7 +121,7 @@ class Coordinator:
             self._is_closed = True
             if self._channel is not None:
                 self._end_channel({"op": "end"})
-                # If the template is gone, nobody can wait for the server, which ends all the same.
+                # If the template is gone, no process can wait for the server, which ends all the same.
                 with contextlib.suppress(FixtureError):
                     self._template.end(self.pid)
             self._last_log = self._read_log()

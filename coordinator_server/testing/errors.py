@@ -1,7 +1,7 @@
 """Errors of the fixture, for the test that uses it.
 
 FixtureError      the request makes no sense, or not now; the message says what does
-└─ ServerEnded    the server's process has ended by itself; the message has the end of its log
+└─ ServerEnded    the server's process has ended without being asked; the message has the end of its log
 """
 
 from __future__ import annotations

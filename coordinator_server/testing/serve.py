@@ -1,4 +1,4 @@
-"""Run a server for tests until it is asked to end, or nobody is left to ask it."""
+"""Run a server for tests until it is asked to end, or no process is left that could ask it."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ channel, and the file that gets its log.
     {"start": {"properties": {}, "port": 40123, "data_dir": null, "ahead_ms": 0}}   {"pid": 4711}
     {"end": 4711}    wait for its end, and kill it if that takes long               {"status": 0}
     {"kill": 4711}   SIGKILL                                                        {"status": 9}
-    {"poll": 4711}   the status of a server that has ended by itself                {"status": null}
+    {"poll": 4711}   the status of a server that has ended unasked                 {"status": null}
 
 A server that ended stays known to the system until it is asked for here, so no pid can mean a different process. The template ends
 with the test process: the socket ends then. A server ends with its channel.

@@ -60,7 +60,7 @@ from protocol.messages.transaction_records import TransactionLogKey, Transaction
 R = TypeVar("R")
 
 SERVED_VERSION: Final = 2
-"""The version of transactions of what the coordinator does by itself: ``transaction.version`` of a 4.3.1 cluster."""
+"""The version of transactions that the coordinator begins or ends itself: ``transaction.version`` of a 4.3.1 cluster."""
 FIRST_END_WITH_EPOCH_BUMP: Final = 5
 """The first version of EndTxn that belongs to version 2 of transactions."""
 IDS_PER_STEP: Final = 500

@@ -84,12 +84,12 @@ def _larger(one: Figure, other: Figure) -> Figure:
 
 
 def owners(held: Held) -> dict[TopicPartition, Seat]:
-    """Return who has each partition."""
+    """Return the owner of each partition."""
     return {partition: seat for seat, partitions in held.items() for partition in partitions}
 
 
 def moved_between(before: Held, after: Held, generation: Generation) -> int:
-    """Return how many partitions went from a member that stayed, and still wants them, to another one."""
+    """Return how many partitions moved to a different member although the previous owner stayed and still wants them."""
     now, moved = owners(after), 0
     for seat, partitions in before.items():
         member = generation.members.get(seat)

@@ -93,13 +93,13 @@ class Generation(Struct, kw_only=True):
 
     @property
     def signature(self) -> tuple[object, ...]:
-        """What an assignment depends on, beside what members have: who is there, what each wants, how many partitions there are."""
+        """What an assignment depends on, beside what members have: the members, what each wants, the numbers of partitions."""
         wants = frozenset((seat, member.wanted) for seat, member in self.members.items())
         return wants, frozenset((topic.name, topic.partitions) for topic in self.topics.values())
 
 
 class Silence(Struct, frozen=True):
-    """A time without a sign of life of a member, in the generation of this offset. At most so many sessions ``ended`` in it."""
+    """A time without a sign of life of a member, in the generation of this offset. At most ``ended`` sessions ended in it."""
 
     offset: int
     seat: Seat
@@ -109,7 +109,7 @@ class Silence(Struct, frozen=True):
 
 
 class Missing(Struct, frozen=True):
-    """Generations without a record: their numbers, and whether compaction has removed it, or nobody ever wrote one."""
+    """Generations without a record: their numbers, and whether compaction has removed it, or none was ever written."""
 
     first: int
     last: int

@@ -12,7 +12,7 @@ from coordinator_server.server.hosting.silence_files import Cover, Measured, Sil
 
 
 class Stretch(NamedTuple):
-    """A time in which nothing was measured. ``until_ms`` is None if nobody knows its end."""
+    """A time in which nothing was measured. ``until_ms`` is None if its end is unknown."""
 
     since_ms: int
     until_ms: int | None
@@ -52,7 +52,7 @@ class MeasuredSilences:
 
 
 def _joined(covers: Iterable[Cover]) -> Iterator[Cover]:
-    """Join what follows without a time between. When the shard was given up, nobody could be silent until it was loaded again."""
+    """Join what follows without a time between. After the shard was given up, no silence was possible until it was loaded again."""
     last: Cover | None = None
     for cover in covers:
         if last is None:

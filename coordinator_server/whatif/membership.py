@@ -1,6 +1,6 @@
 """Rules of membership: what would have been no change of the group.
 
-    static members     a member that leaves and comes back within its session is one restart: nobody else notices
+    static members     a member that leaves and comes back within its session is one restart: no other member notices
     longer sessions    a member whose session ended, and whose client came back soon after, would have survived
     rebalance delay    changes that come within a time of each other are one
 
@@ -92,7 +92,7 @@ def alter(
 def shortened_ms(turns: Sequence[Turn], membership: Membership) -> int:
     """Return the longest session of all members, if the rule asks for a shorter one; 0 if it does not.
 
-    What a shorter one would have ended has to be told from silences (``silences.py``).
+    What a shorter one would have ended has to be derived from silences (``silences.py``).
     """
     sessions = (member.session_ms for turn in turns for member in turn.generation.members.values())
     longest_ms = max(sessions, default=0)

@@ -80,7 +80,7 @@ def recorded(turns: Sequence[Turn], before: Held) -> list[Played]:
 
 
 def _as_recorded(turn: Turn) -> Played:
-    """Return a turn of which only the outcome is known: nobody is left, or the assignor is one that is not known here."""
+    """Return a turn of which only the outcome is known: no member is left, or the assignor is unknown here."""
     if not turn.generation.members:
         return Played(turn, {}, Cost())
     cost = Cost(Figure(turn.rebalances), UNKNOWN, UNKNOWN, imbalance(turn.assigned, turn.generation), UNKNOWN, UNKNOWN)

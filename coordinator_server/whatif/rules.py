@@ -2,7 +2,7 @@
 
     range, roundrobin, sticky     classic protocol; everybody gives up everything before a rebalance, and waits for its end
     cooperative-sticky            classic protocol; members keep what does not move, and what moves takes a second rebalance
-    uniform, server-range         consumer protocol (KIP-848): the coordinator assigns, and each member changes over by itself
+    uniform, server-range         consumer protocol (KIP-848): the coordinator assigns, and each member changes over independently
 
 An assignor gets a generation and what its members have had, and returns what they get.
 """

@@ -26,9 +26,9 @@ from coordinator_server.whatif.turns import Turn
 from protocol.record_batch import BatchHeader, iter_records
 
 _OFFSET_COMMIT: Final = 8
-"""The API's key. A transaction commits by another one, which is no sign of life."""
+"""The API's key. A transaction commits by a different API, which is no sign of life."""
 _OFTEN: Final = 2
-"""More often than once: nobody knows how often."""
+"""More often than once: how often is unknown."""
 NO_SEATS: Final[Mapping[str, Seat]] = {}
 
 
@@ -132,7 +132,7 @@ def commits(data: bytes, position: int, header: BatchHeader, group_id: str, upto
 
 
 def certainty_of(silences: Sequence[Silence] | None) -> Certainty:
-    """Return how certain it is which sessions would have ended. None: nobody has looked for silences."""
+    """Return how certain it is which sessions would have ended. None: silences were not looked for."""
     if silences is None or any(each.ended > 1 for each in silences):
         return Certainty.UNKNOWN
     return Certainty.BOUND if silences else Certainty.KNOWN
@@ -161,6 +161,6 @@ def _gone_and_back(turn: Turn, silences: Sequence[Silence], session_ms: int) -> 
         members = {each: member for each, member in last.members.items() if not away[each]}
         reasons = () if is_back else (Reason(Why.SESSION_TIMEOUT, last.members[seat].member_id),)
         order = tuple(each for each in last.order if each in members)
-        # It is in no record, and so has no offset, and nobody has said what members had.
+        # It is in no record, and so has no offset; what its members had is unknown.
         changed = replace(last, offset=-1, at_ms=at_ms, members=members, order=order, assigned={}, reasons=reasons)
         yield Turn(replace(changed, before=None, fresh=frozenset()))

@@ -86,7 +86,7 @@ class Sides(NamedTuple):
 
 
 class Judgement(Struct, frozen=True, kw_only=True):
-    """What a question about a group comes to. ``assignors`` were in force, in the order in which they came.
+    """The answer to a question about a group. ``assignors`` were in force, in the order in which they came.
 
     ``shortened_ms`` is the longest session of a member, if the question is about a shorter one, and 0 if not. ``silences`` is then
     how often one was not heard of for so long; None if it may have been silent more often than the log can say.
@@ -112,7 +112,7 @@ class Verdict(Judgement, frozen=True, kw_only=True):
 
     @property
     def in_sum(self) -> dict[str, Any]:
-        """The fields of what it comes to, for another answer that has them."""
+        """The fields of the answer, for a different answer that has them."""
         return {name: getattr(self, name) for name in Judgement.__struct_fields__}
 
 
@@ -162,7 +162,7 @@ def _silences_in(life: Life, period: Period, question: Question) -> list[Silence
 
 
 def judge(life: Life, sides: Sides) -> Verdict:
-    """Return what a question about a group has come to."""
+    """Return the answer to a question about a group."""
     period, altered, before, after = sides
     by_offset = {each.turn.generation.offset: each.cost for each in after}
     generations = period.generations

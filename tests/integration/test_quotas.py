@@ -122,7 +122,7 @@ def check_command(server: Server) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["set", "request_percentage=1"], "nobody is named"),
+        (["set", "request_percentage=1"], "no user, client or address is named"),
         (["list", "--data-dir", ".", "--bootstrap", "127.0.0.1:1"], "exclude each other"),
         (["set", "request_percentage", "--user", "a"], "is not of the form QUOTA=VALUE"),
         (["set", "request_percentage=nan", "--user", "a"], "is not of the form QUOTA=VALUE"),

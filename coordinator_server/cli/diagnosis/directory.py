@@ -25,7 +25,7 @@ QUICK_BYTES: Final = 1 << 30
 SOON_DAYS: Final = 14
 LOOKS: Final = 5
 LOOK_S: Final = 1.0
-"""A shard that moves has no owner for a moment: only one that has none in so many looks more, each so much later, is told."""
+"""A shard that moves has no owner for a moment: only one that still has none after so many more looks is reported."""
 _ANSWERING: Final = frozenset({"serving", "loading"})
 """The stages of a loop that says how it is, as control.sock has them."""
 # How this machine reaches a server that listens on all addresses.
@@ -156,7 +156,7 @@ def own_listeners(data_dir: Path) -> dict[str, str]:
         return {}
     loops: Sequence[Mapping[str, Any]] = [] if answer is None else answer["loops"]
     found: dict[str, list[str]] = {}
-    # A loop that is being started has its socket already, and accepts nobody.
+    # A loop that is being started already has its socket, and accepts no connection.
     for loop in sorted(loops, key=lambda each: each["stage"] not in _ANSWERING):
         for each in loop["listeners"]:
             host = _LOCAL.get(each["host"], each["host"])

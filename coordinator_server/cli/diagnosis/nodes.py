@@ -48,7 +48,7 @@ def summary(cluster: Mapping[str, Any]) -> str:
 
 def _check_store(store: Mapping[str, Any]) -> Iterator[Finding]:
     if store["refuses"] is not None:
-        action = "mend the database or the way to it: commits wait, and go on by themselves; nobody is put out meanwhile"
+        action = "mend the database or the way to it: commits wait, and continue by themselves; no member is put out meanwhile"
         yield Finding(PROBLEM, "store", f"there is no connection to write: {store['refuses']}", action)
     state = store["state"]
     if state is None:

@@ -36,7 +36,7 @@ class Assignor(Protocol):
 
 
 class RangeAssignor:
-    """Each topic by itself: consecutive partitions, and the first members get one more."""
+    """Each topic independently: consecutive partitions, and the first members get one more."""
 
     name: Final = "range"
     is_cooperative: Final = False

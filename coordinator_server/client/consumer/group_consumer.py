@@ -34,8 +34,8 @@ class GroupConsumer(Coordinator):
     other one it gives up all of them before each rebalance. Override ``on_revoked``, ``on_assigned`` and ``on_partitions_lost``.
 
     In a cooperative group, a partition that moves has no owner until the second rebalance, which its last owner begins. A static
-    member that dies before it does so comes back without a rebalance. So the leader begins the second one if nobody has done so
-    within a session. A static leader that comes back does not know whether one is due, and begins one.
+    member that dies before it does so comes back without a rebalance. So the leader begins the second one if no member has done so
+    within a session. A static leader that returns does not know whether one is due, and begins one.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class GroupConsumer(Coordinator):
     async def wait_for_rejoin(self, timeout_s: float | None = None) -> bool:
         """Wait as the base class does.
 
-        The leader also looks for changed numbers of partitions, every five minutes, and for partitions that nobody was given.
+        The leader also looks for changed numbers of partitions, every five minutes, and for partitions that no member was given.
         """
         until_s = math.inf if timeout_s is None else self.environment.now_s() + timeout_s
         while True:
@@ -188,7 +188,7 @@ class GroupConsumer(Coordinator):
         return tuple(self._assignment) if self._is_cooperative else ()
 
     def _assign(self, protocol: str, counts: Mapping[str, int], subscriptions: Mapping[str, Subscription]) -> Assignment:
-        """Divide the partitions, and note whether some of them are nobody's until the next rebalance."""
+        """Divide the partitions, and note whether some of them have no owner until the next rebalance."""
         assignment = self._assignor(protocol).assign(counts, subscriptions)
         self._assigned_in = self.generation.generation_id
         is_moving = sum(map(len, assignment.values())) < sum(counts.values())

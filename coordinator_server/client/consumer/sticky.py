@@ -1,6 +1,6 @@
 """Kafka's assignors "cooperative-sticky" and "sticky": members keep what they have as far as that is fair.
 
-With the first one, a partition that moves from one member to another is in nobody's assignment for one rebalance: its owner gives
+With the first one, a partition that moves from one member to another is in no assignment for one rebalance: its owner gives
 it up first, and gets the group to rebalance again (KIP-429). With the second one, all members give up all before each rebalance,
 and say in the user data of their subscriptions what they have had.
 
@@ -46,7 +46,7 @@ class CooperativeStickyAssignor:
 
 
 class StickyAssignor:
-    """The same division. What moves has its new owner at once: nobody has anything during a rebalance."""
+    """The same division. What moves has its new owner at once: no member has anything during a rebalance."""
 
     name: Final = "sticky"
     is_cooperative: Final = False
@@ -139,7 +139,7 @@ class _Claims:
                     owners[partition] = member_id
 
     def unassigned(self, assigned: Iterable[TopicPartition]) -> list[TopicPartition]:
-        """Return the partitions that nobody was given yet, in order."""
+        """Return the partitions that are not assigned yet, in order."""
         taken = set(assigned)
         everything = (TopicPartition(topic, index) for topic, count in self.partitions.items() for index in range(count))
         return [each for each in everything if each not in taken]

@@ -40,7 +40,7 @@ class AlteredTarget:
             self._changes[topic_id] = partitions
 
     def add(self, topic_id: bytes, partitions: list[int], buckets: int = LEAST_BUCKETS) -> None:
-        """Add partitions that the member does not have; none to a topic that it has. A new set begins with so many ``buckets``."""
+        """Add partitions that the member does not have; none to a topic that it has. ``buckets`` is the size of a new set."""
         sizes = self._sizes
         # For each partition Kafka gets or creates the set (computeIfAbsent). If the table has too many topics, it grows first. A
         # new topic becomes the first one of its bucket.

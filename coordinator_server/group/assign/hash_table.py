@@ -11,7 +11,7 @@ from coordinator_server.group.assign.hash_tree import TreeBucket
 # A bucket that gets more becomes a tree, or makes a smaller table grow.
 _MOST_IN_LIST: Final = 8
 _LEAST_WITH_TREES: Final = 64
-# A tree that is divided becomes lists of at most so many, and trees.
+# A divided tree becomes trees, and lists of at most this many.
 _MOST_AFTER_TREE: Final = 6
 # Smaller numbers are their own hashes.
 _PLAIN: Final = 1 << 16
@@ -20,7 +20,7 @@ _PLAIN: Final = 1 << 16
 def order_numbers(buckets: int, changes: Sequence[int]) -> list[int]:
     """Return the numbers of a HashSet in its order.
 
-    The set began with so many ``buckets``, a power of two. ``changes`` are the numbers that were added, and the complements
+    The set began with this number of ``buckets``, a power of two. ``changes`` are the numbers that were added, and the complements
     (``~n``) of those that were removed, in order.
     """
     if len(changes) < 2:

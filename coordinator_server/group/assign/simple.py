@@ -1,7 +1,7 @@
 """The simple assignor of share groups (KIP-932): partitions may have several members (Kafka's SimpleAssignor).
 
 Each partition has as many members as it takes for everybody to have one, and each member has an equal part of all those places.
-A member keeps what it has up to its part. If members subscribe to different topics, each topic is divided by itself.
+A member keeps what it has up to its part. If members subscribe to different topics, each topic is divided independently.
 
 Only the partitions whose state is initialized are assigned. Which partitions a member loses or gets depends on the order of
 Kafka's hash tables, which is computed where it matters. Buckets of more than eight partitions of the table of all partitions are
@@ -196,7 +196,7 @@ def _assign_topic(group: GroupSpec, topic_id: bytes, targets: _Targets) -> None:
 def _unshare(
     table: _Table[Position], sharing: int, has: dict[int, dict[Position, None]], targets: _Targets
 ) -> list[tuple[int, Position]]:
-    """Take partitions away that have too many members. Return who has lost what."""
+    """Take partitions away that have too many members. Return what each member has lost."""
     lost: list[tuple[int, Position]] = []
     for position, members in table.members.items():
         for member in _excess(members.in_order(), sharing) if len(members.present) > sharing else ():
@@ -217,7 +217,7 @@ def _give(
 ) -> None:
     """Give partitions that have too few members to members that have too few partitions, in turn.
 
-    Kafka does not note here who has got a partition, so that in rare cases a member is given one for the second time.
+    Kafka does not note here which members got a partition, so that in rare cases a member is given one for the second time.
     """
     waiting, place, has_given, left = unfilled, 0, False, len(unfilled)
     for position in table.in_order():

@@ -30,7 +30,7 @@ class Answers:
         self._waiting: deque[Iterator[Answer]] = deque()
 
     def give(self, count: int, answers: Iterable[Answer]) -> None:
-        """Give so many answers, which are made one by one as they are given: what they say must be known now."""
+        """Give ``count`` answers, which are made one by one as they are given: their contents must be known now."""
         if count <= ANSWERS_PER_STEP:
             _give(answers)
             return

@@ -35,7 +35,7 @@ TELLING: Final = (
 
 
 def are_alike(group: ClassicGroup, other: ClassicGroup) -> bool:
-    """Return whether the groups are equal to everybody who asks.
+    """Return whether the groups are equal for every request.
 
     The time of a group that has never had members is that of its first use, and counts for nothing.
     """

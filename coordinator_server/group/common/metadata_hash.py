@@ -1,7 +1,7 @@
 """The metadata hash of a group:
 one number for the topics that it subscribes to (``Utils.computeGroupHash`` and ``computeTopicHash``).
 
-A group keeps the hash in its log. When the hash of the present topics is another one, the group gets a new epoch and a new
+A group keeps the hash in its log. When the hash of the present topics differs, the group gets a new epoch and a new
 assignment. Both hashes are XXH3 with 64 bits:
 
     topic    0, id, name as UTF-16 and its length, number of partitions, the number of each partition

@@ -10,7 +10,7 @@ from coordinator_server.group.assign.spec import Partitions
 
 
 def read_partitions(topics: Iterable[tuple[bytes, list[int]]]) -> Partitions:
-    """Return the partitions of a record by topic, in Kafka's order. Of a topic that is there twice the last one counts."""
+    """Return the partitions of a record by topic, in Kafka's order. Of a repeated topic the last one counts."""
     by_topic = dict(topics)
     return {topic_id: _ordered(by_topic[topic_id]) for topic_id in order_topic_ids(by_topic)}
 

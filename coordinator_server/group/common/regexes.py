@@ -24,7 +24,7 @@ from protocol.error_codes import ErrorCode
 
 MATCHES_PER_STEP: Final = 1_000
 STEP_MS: Final = 2
-"""A step ends after so many matches, or so much time: one match may take some milliseconds."""
+"""A step ends after this many matches, or this much time: one match may take some milliseconds."""
 REST_MS: Final = 10_000
 """How long a group is not resolved again whose result could not be written, as one that is too large for a batch."""
 

@@ -21,7 +21,7 @@ CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 
 
 def group_at(group: ConsumerGroup, committed_offset: int, topics: TopicImage, default_assignor: str) -> UndescribedGroup:
-    """Return what there is to describe."""
+    """Return the description of a group."""
     members = [
         (member, group.targets.get_at(member_id, committed_offset))
         for member_id, member in group.members.items_at(committed_offset)

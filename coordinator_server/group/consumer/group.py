@@ -117,11 +117,11 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
         return member.member_id in self.targets or heir_of in self.targets
 
     def partition_epoch(self, topic_id: TopicId, partition: int) -> int:
-        """Return the epoch of the member that owns a partition, or NO_EPOCH if nobody does."""
+        """Return the epoch of the member that owns a partition, or NO_EPOCH if none does."""
         return self.owners(topic_id).get(partition, NO_EPOCH)
 
     def owners(self, topic_id: TopicId) -> Mapping[int, int]:
-        """Return the epochs of the owners of a topic's partitions, without those that nobody owns."""
+        """Return the epochs of the owners of a topic's partitions, without those that have no owner."""
         return self.partition_epochs.get(topic_id, _NOBODY)
 
     # --- replay

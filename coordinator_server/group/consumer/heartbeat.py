@@ -108,7 +108,7 @@ def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
 
 
 def _is_bare(request: ConsumerGroupHeartbeatRequest, member: ConsumerGroupMember) -> bool:
-    """Return whether the request says nothing but that the member is there."""
+    """Return whether the request says only that the member is alive."""
     return (
         request.member_id == member.member_id
         and request.instance_id == member.instance_id

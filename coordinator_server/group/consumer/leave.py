@@ -1,6 +1,6 @@
 """Members leave: by a heartbeat with epoch -1, at the end of their session, or because they do not give up partitions.
 
-A static member that leaves with epoch -2 comes back within its session: it keeps its partitions, and the epoch of the group.
+A static member that leaves with epoch -2 returns within its session: it keeps its partitions, and the epoch of the group.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def fence(
 
 
 def _last_regexes(group: ConsumerGroup, members: Collection[ConsumerGroupMember]) -> list[str]:
-    """Return the regular expressions that nobody else has."""
+    """Return the regular expressions that no other member has."""
     counts: dict[str, int] = {}
     for member in members:
         regex = member.subscribed_topic_regex

@@ -48,7 +48,7 @@ class Goal(NamedTuple):
     owned: Sequence[TopicPartitions] | None
     """The partitions that the member says it owns; None if it does not say."""
     owners: Callable[[TopicId], Mapping[int, int]]
-    """The epochs of the owners of a topic's partitions, without those that nobody owns."""
+    """The epochs of the owners of a topic's partitions, without those that have no owner."""
 
 
 def reconcile(member: ConsumerGroupMember, goal: Goal) -> ConsumerGroupMember:

@@ -29,7 +29,7 @@ def topics_after(group: ConsumerGroup, old: Metadata, new: Metadata) -> TopicCou
 
 
 def topics_without(group: ConsumerGroup, members: Iterable[ConsumerGroupMember], regexes: Iterable[str]) -> TopicCounts:
-    """Return the subscribed topics without some members, and without the regular expressions that nobody has then."""
+    """Return the subscribed topics without some members, and without the regular expressions that no other member has."""
     counts = dict(group.subscribed_topics)
     for member in members:
         _count_names(counts, member.metadata.subscribed_topic_names, -1)
@@ -58,7 +58,7 @@ def is_homogeneous(regexes: Mapping[str, int], topics: TopicCounts, members: int
 
 
 def count_after(group: ConsumerGroup, member: ConsumerGroupMember) -> int:
-    """Return the number of members with a member that is new, replaces a static one, or is there already."""
+    """Return the number of members with a member that is new, replaces a static one, or is present already."""
     is_new = member.member_id not in group.members and member.instance_id not in group.static_members
     return len(group.members) + is_new
 

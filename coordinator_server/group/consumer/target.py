@@ -64,7 +64,7 @@ def _described(consumer: ConsumerContext, group: ConsumerGroup) -> TargetRequest
 
 
 def last_target(group: ConsumerGroup, member: ConsumerGroupMember) -> Target[Partitions]:
-    """Return the present target. A static member that replaces another one gets the other one's."""
+    """Return the present target. A static member that replaces a previous one gets the target of that."""
     instance_id = member.instance_id
     member_id = member.member_id if instance_id is None else group.static_members.get(instance_id)
     return Target(group.assignment_epoch, {} if member_id is None else group.target(member_id))

@@ -93,7 +93,7 @@ def entered(groups: Groups, entry: Entry, result: CoordinatorResult[T]) -> Coord
 def replacing_classic(
     groups: Groups, classic: ClassicGroup, result: CoordinatorResult[T], member_ids: Sequence[str] = ()
 ) -> CoordinatorResult[T]:
-    """Remove a classic group that another one replaces, with some of its members. Return the whole result.
+    """Remove a classic group that a consumer group replaces, with some of its members. Return the whole result.
 
     Members that wait join again, in the new group.
     """

@@ -1,7 +1,7 @@
 """How a consumer group becomes a classic one: its last native member leaves, is removed, or is replaced by a classic one.
 
 The members that stay have to join again, because their assignments are those of a target that counted on the one that left. Only
-if a static member comes back as a classic one, and changes nothing else, they just go on.
+if a static member returns as a classic one, and changes nothing else, the others are not affected.
 """
 
 from __future__ import annotations

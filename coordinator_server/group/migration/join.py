@@ -1,7 +1,7 @@
 """JoinGroup of a classic member in a consumer group (``GroupMetadataManager.classicGroupJoinToConsumerGroup``).
 
 The member joins as one of the consumer protocol does: its subscription is read from the bytes that it sends, the target is
-computed, and it is reconciled. It is answered at once: nobody waits for the others. A dynamic member first gets an id (KIP-394),
+computed, and it is reconciled. It is answered at once: no member waits for the others. A dynamic member first gets an id (KIP-394),
 which is not kept: an unknown id is accepted. A static member takes the place of the one with its instance id,
 whatever protocol that uses.
 """
@@ -108,7 +108,7 @@ def _are_reconciled(group: ConsumerGroup, without: str | None) -> bool:
 
 
 def _answer(member: ConsumerGroupMember) -> JoinGroupResponse:
-    """Return the answer for a member: it follows nobody, and its protocol is the first that it supports."""
+    """Return the answer for a member: it has no leader to follow, and its protocol is the first that it supports."""
     own = member.classic_member_metadata
     assert own is not None
     return JoinGroupResponse(

@@ -48,7 +48,7 @@ def sync_group(
     if request.protocol_type not in (None, CONSUMER) or request.protocol_name not in (None, protocol.name):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if group.assignment_epoch > member.member_epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
-        # A member that has to revoke partitions has joined for that, and is told to join for the new target afterwards.
+        # A member that has to revoke partitions has joined for that, and afterwards is asked to join again for the new target.
         await_join(consumer, group.group_id, member)
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
     try:
@@ -128,7 +128,7 @@ def _must_join(group: ConsumerGroup, member: ConsumerGroupMember) -> bool:
 
 
 def _is_neglected(consumer: ConsumerContext, group: ConsumerGroup) -> bool:
-    """Return whether a new target is due and nobody computes it: the heartbeats of native members would, and there are none.
+    """Return whether a new target is due and is not being computed: heartbeats of native members would do it, and there are none.
 
     A migration policy may let such a group stay. In Kafka it keeps its assignment until a member joins.
     """

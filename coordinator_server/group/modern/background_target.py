@@ -173,7 +173,7 @@ class BackgroundTargets(Generic[G]):
     def _is_usable(self, made_for: _MadeFor) -> bool:
         """Return whether the group can have this target.
 
-        A target for an earlier epoch is as good as one that was computed at that epoch, because another one follows. It must not
+        A target for an earlier epoch is as good as one that was computed at that epoch, because a newer one follows. It must not
         have partitions of a member whose target was inherited since by a static member with a new id.
         """
         group = made_for.group

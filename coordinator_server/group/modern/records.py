@@ -109,5 +109,5 @@ class GroupRecords(NamedTuple):
 
 
 def tombstone(key: Message) -> CoordinatorRecord:
-    """Return the record that removes another one."""
+    """Return the tombstone of a record."""
     return CoordinatorRecord(key, None)

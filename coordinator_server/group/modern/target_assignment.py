@@ -36,7 +36,7 @@ class TargetAssignment(Generic[T]):
 
     @property
     def portable(self) -> T | EncodedRecord:
-        """The target for a child process, which reads a record that nobody has decoded yet."""
+        """The target for a child process, which reads a record that is not decoded yet."""
         return self.target if self._encoded is None else self._encoded
 
     @property

@@ -17,7 +17,7 @@ from protocol.messages.share_group_describe import Assignment, DescribedGroup, M
 
 
 def group_at(group: ShareGroup, committed_offset: int, topics: TopicImage) -> UndescribedGroup:
-    """Return what there is to describe."""
+    """Return the description of a group."""
     epoch, assignment_epoch = group.epochs_at(committed_offset)
     head = DescribedGroup(
         group_id=group.group_id,

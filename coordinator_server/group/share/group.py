@@ -5,7 +5,7 @@ partitions. Only ``replay`` changes it. The group exists while one of its record
 incomplete, as a compacted log has them: a member exists while it has a subscription or an assignment, and no order is refused.
 
 The group's epoch rises with each change of subscriptions, topics or initialized partitions. The target assignment's follows, and
-each member's follows that at its next heartbeat: several members may have the same partition, so nobody waits for anybody.
+each member's follows that at its next heartbeat: several members may have the same partition, so no member waits for another.
 """
 
 from __future__ import annotations

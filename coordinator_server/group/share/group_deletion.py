@@ -4,7 +4,7 @@
     DeleteGroups ── records: all topics deleting ── durable ──► messages to the shards that keep the states
     answer ◄── durable ── tombstones ◄── all of them done, or refused ◄──┘
 
-Groups without states take the way of all groups, in the same answer. If the server ends in between, the group is there after the
+Groups without states are deleted as others are, in the same answer. If the server ends in between, the group exists after the
 load, and its topics are still deleting: their states are deleted then, and the group stays until it is deleted again.
 """
 

@@ -50,7 +50,7 @@ class StatesOfGroup(Struct, frozen=True):
 
 
 class StateSummary(Struct, frozen=True, array_like=True):
-    """An error, or where a share partition starts: -1 as long as nobody has chosen.
+    """An error, or where a share partition starts: -1 until a start is chosen.
 
     ``delivery_complete_count`` is the number of records beyond the start offset that need no further delivery, or -1 if unknown.
     """

@@ -32,7 +32,7 @@ from protocol.messages.streams_group_records import TopicInfo as RecordedTopic
 
 
 def group_at(group: StreamsGroup, committed_offset: int) -> UndescribedGroup:
-    """Return what there is to describe. Raises UNKNOWN_SERVER_ERROR for a group without a topology, from a damaged log."""
+    """Return the description of a group. Raises UNKNOWN_SERVER_ERROR for a group without a topology, from a damaged log."""
     epoch, assignment_epoch = group.epochs_at(committed_offset)
     topology, configured = group.topology_at(committed_offset), group.configured
     if topology is None:

@@ -186,7 +186,7 @@ def _is_settled(
 
 
 def _is_bare(request: StreamsGroupHeartbeatRequest) -> bool:
-    """Return whether the request says nothing but that the member is there."""
+    """Return whether the request says only that the member is alive."""
     said = (
         request.rack_id,
         request.topology,

@@ -63,7 +63,7 @@ NO_MEMBER_TASKS: Final = MemberTasks(MemberState.STABLE, 0, 0, NO_HELD_TASKS, NO
 
 
 class TaskGoal(NamedTuple):
-    """What a member is reconciled with. The callables return who has a task, given up or not, by subtopology id and partition."""
+    """What a member is reconciled with. The callables return a task's owner, given up or not, by subtopology id and partition."""
 
     epoch: int
     """The epoch of the target assignment."""

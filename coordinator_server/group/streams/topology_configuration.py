@@ -29,7 +29,7 @@ _MOST_LISTED: Final = 3
 
 
 def configure_topology(topology: StreamsGroupTopologyValue, partition_count: PartitionCount) -> ConfiguredTopology:
-    """Return what a topology comes to. ``partition_count`` returns None for a topic that does not exist.
+    """Return the configuration of a topology. ``partition_count`` returns None for a topic that does not exist.
 
     Raises STREAMS_INVALID_TOPOLOGY if repartition topics depend on each other in a loop, are not written, or if a subtopology reads
     nothing, and UNKNOWN_SERVER_ERROR if the topology is malformed.

@@ -130,7 +130,7 @@ class LayerAttempt:
         self.open_checkpoint().verify()
 
     def remove_checkpoint(self) -> None:
-        """Remove what there is of a checkpoint."""
+        """Remove the files of a checkpoint."""
         for name in NAMES:
             self._storage.remove(str(self.path / name))
 

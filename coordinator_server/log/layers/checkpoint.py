@@ -103,7 +103,7 @@ class Checkpoint:
 
     @property
     def to_offset(self) -> int:
-        """The first offset the checkpoint does not stand for."""
+        """The first offset after the checkpoint."""
         return self.layer.to_offset
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Layers: results of compaction, each of which stands for the offsets ``[0, to)`` of a shard.
+"""Layers: results of compaction, each of which replaces the offsets ``[0, to)`` of a shard.
 
 A layer is a directory ``layer-{to:020d}`` in the shard's directory. It holds a manifest, and
 RecordBatches in offset order in files that are named like segments. Records keep their offsets,
@@ -67,7 +67,7 @@ class Layer:
 
     @property
     def to_offset(self) -> int:
-        """The first offset the layer does not stand for."""
+        """The first offset after the layer."""
         return self.manifest.to_offset
 
     def files(self) -> list[Path]:
@@ -146,7 +146,7 @@ def open_layer(shard_dir: Path, to_offset: int, storage: Storage = LOCAL) -> Lay
 
 
 def parse_manifest(raw: bytes, shard_dir: Path, to_offset: int) -> Manifest:
-    """Return the manifest of the layer at ``to_offset`` of a shard. DamagedLog if it is another one's, or names strange files."""
+    """Return the manifest of the layer at ``to_offset`` of a shard. DamagedLog for that of another shard, or unexpected files."""
     path = layer_path(shard_dir, to_offset)
     try:
         manifest = msgspec.json.decode(raw, type=Manifest)

@@ -1,6 +1,6 @@
 """Read a shard's log range by range, as Fetch does: whole batches, unchanged, with one read of a file or few.
 
-A reader comes back for the next range with the offset at which the last one ended. The file and the
+A reader asks for the next range with the offset at which the last one ended. The file and the
 position of that offset are cached, so that it need not be searched for. No file is held between two
 ranges: when retention has removed one, the offset is searched for anew. Batches are not verified
 here, because the client verifies their checksums.
@@ -30,7 +30,7 @@ _TRIES: Final = 5
 
 
 class FilePosition(NamedTuple):
-    """A position in a file where a batch begins, or the file ends. A layer stands for all offsets before ``begin``."""
+    """A position in a file where a batch begins, or the file ends. A layer replaces all offsets before ``begin``."""
 
     path: str
     position: int

@@ -23,7 +23,7 @@ _SALVAGE: Final = "restore the file from a copy, or 'log verify --salvage OUT' m
 _COUNTS: Final = ", ".join(f"{kind.partitions}=" for kind in KINDS.values() if isinstance(kind.partitions, str))
 _MEANS: Final = {
     "meta": (
-        "what the directory holds cannot be told: the server does not start",
+        "what the directory holds is unknown: the server does not start",
         f"restore the file: the lines version={FORMAT}, cluster.id=, node.id=, {_COUNTS} as they were, and none with a checksum",
     ),
     "login key": (
@@ -37,7 +37,7 @@ _MEANS: Final = {
         "compact again, so that a new layer is whole; a copy of the file brings the history back",
     ),
     "history": (
-        "history is damaged there; a compacted layer stands for it: the server starts and its state is right",
+        "history is damaged there; a compacted layer replaces it: the server starts and its state is right",
         "nothing has to be done; a copy of the file brings the history back",
     ),
     "checkpoint": (

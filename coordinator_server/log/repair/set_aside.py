@@ -8,7 +8,7 @@ Steps, and what a kill after each leaves behind; ``finish`` goes on with it:
 4. layers that have them are removed, and segments are cut            the log as it was, or shorter
 5. ``set-aside.json`` is removed                                      the shorter log
 
-The caller holds the directory's lock, and nobody else writes there. A shard that begins anew is set aside from offset 0.
+The caller holds the directory's lock, so that no other process writes there. A shard that begins anew is set aside from offset 0.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class Submitter:
         self._write()
 
     def resolve(self, appends: Sequence[Append], done: Done, /) -> None:
-        """Say that nobody knows: outcomes are unknown after a failed sync alone."""
+        """Report that the outcome is unknown: only a failed sync has that."""
         failure = self._health.failure
         assert failure is not None, "each outcome is known"
         done(dict.fromkeys([append.shard for append in appends], failure))

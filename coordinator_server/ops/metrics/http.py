@@ -95,7 +95,7 @@ class MetricsServer(ThreadingHTTPServer):
                 self._answered.pop(request, None)
 
     def arrived(self, request: socket.socket) -> None:
-        """The request of a connection is there."""
+        """The request of a connection has arrived."""
         with self._lock:
             if request in self._arriving:
                 del self._arriving[request]
@@ -133,7 +133,7 @@ class _Arriving(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read what is there. Raises TimeoutError after the deadline."""
+        """Read the available bytes. Raises TimeoutError after the deadline."""
         left_s = self._deadline_s - time.monotonic()
         if left_s <= 0:
             raise TimeoutError
@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _without_pid(loop: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a loop says of itself, without what concerns nobody outside of the machine."""
+    """Return what a loop reports of itself, without what is of no use outside of the machine."""
     return {name: value for name, value in loop.items() if name != "pid"}
 
 

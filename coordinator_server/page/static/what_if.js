@@ -73,7 +73,7 @@ function Figures({ answer, rule }) {
 /** What is known of a session that is shorter than it was. */
 function shorter({ shortened_ms, silences }) {
   if (silences === null) return html`Members had sessions of up to ${duration(shortened_ms)}: whether a shorter one would have ended, the server has not measured all the time. <code>coordinator-server groups what-if</code> looks at commits, too.`;
-  if (!silences) return "No shorter session would have ended: nobody was silent for so long.";
+  if (!silences) return "No shorter session would have ended: no member was silent for so long.";
   return `${counted(silences, "time")} a member was silent for so long, or may have been: its session is taken to have ended.`;
 }
 

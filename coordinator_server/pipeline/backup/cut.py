@@ -45,7 +45,7 @@ class LoopCut(Struct, frozen=True):
 def durable_cut(data_dir: Path, retries: Retries = ONCE) -> dict[str, int]:
     """Return the offset of each shard at one moment, when everything before can be read. Raises ServerRefused, LogError.
 
-    Of a directory that follows another cluster it is what was read of each shard: no shard waits for another one there.
+    Of a directory that follows another cluster it is what was read of each shard: there no shard waits for another.
     """
     if identity_of(data_dir).is_observed:
         return durable(data_dir, retries)

@@ -80,7 +80,7 @@ def take_backup(
 
 
 def _known(target: Path, meta: Meta) -> dict[str, FileEntry]:
-    """Return the files of the backup that is there. Raises CannotRun for a directory of something else."""
+    """Return the files of an existing backup. Raises CannotRun for a directory of something else."""
     names = [name for name in LOCAL.list(str(target)) if not name.startswith(".") and name != "lost+found"]
     if MANIFEST not in names:
         is_begun = (target / _LOCK).exists() and all(map(_is_of_a_backup, names))

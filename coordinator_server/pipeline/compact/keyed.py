@@ -127,7 +127,7 @@ class KeyedCompaction:
                 self._last.put(key, place)
 
     def _key(self, record: Record) -> bytes:
-        """Return the key to compact by: an alias is replaced by the key that it stands for."""
+        """Return the key to compact by: an alias is replaced by its key."""
         key = record.key
         if key is None:
             raise Unsupported("records without a key")

@@ -136,7 +136,7 @@ async def _push(
     session = Session(address, _NAME, on_connect)
     try:
         if await session.read(_OWNED, waits=False):
-            raise CannotRun("nodes serve this database: a push needs tables that nobody owns")
+            raise CannotRun("nodes serve this database: a push needs tables without owners; stop the nodes first")
         connection, shared = opened[-1]
         if key is not None:
             await connection.execute("UPDATE meta SET login_key = $1", key)

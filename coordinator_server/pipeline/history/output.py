@@ -183,7 +183,7 @@ def _finish(storage: Storage, directory: Path, run: Run) -> None:
             storage.rename(source, target)
         elif not storage.exists(target):
             raise CannotRun(f"{target} of run {run.number} is missing: put it back from a copy, or start over in another --out")
-    # Also of a file that is there: the run that moved it may have died before its sync.
+    # Also of an existing file: the run that moved it may have died before its sync.
     for folder in sorted({str(PurePosixPath(file.path).parent) for file in run.files}):
         storage.sync_dir(f"{directory}/{folder}")
     discard_tree(storage, attempt)

@@ -133,7 +133,7 @@ def _open(attempt: str, file: TableFile, schema: pa.Schema) -> Any:
         store, target = open_url(where.child(path))
         make_parents(store, target)
         return pq.ParquetWriter(target, schema, compression=COMPRESSION, filesystem=store)
-    # The tables say who did what, as the log does: nobody else may read them, whatever the umask of a worker is.
+    # The tables say who did what, as the log does: only their user may read them, whatever the umask of a worker is.
     before = os.umask(_PRIVATE)
     try:
         (where / path).parent.mkdir(parents=True, exist_ok=True)

@@ -42,7 +42,7 @@ Batches = Iterator[tuple[bytes, int, BatchHeader]]
 
 
 class GroupHistory:
-    """The history of one group, up to an offset of its shard. ``tell`` is told why an index that exists is not used."""
+    """The history of one group, up to an offset of its shard. ``tell`` receives the reason why an existing index is not used."""
 
     def __init__(self, data_dir: Path, group_id: str, tell: Callable[[str], None]) -> None:
         self._data_dir = data_dir

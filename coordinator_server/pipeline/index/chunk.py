@@ -93,7 +93,7 @@ class Ended(Struct):
 
 
 def end_chunk(replay: GroupReplay, base: bytes, batches: bytes) -> Ended:
-    """Return what a chunk with these batches comes to. Raises DecodeError, Unsupported."""
+    """Return the contents of a chunk with these batches. Raises DecodeError, Unsupported."""
     events = list(replay.events(batches))
     breaks = replay.runs.breaks
     found = [ended for event in events for ended in replay.runs.add(event)]

@@ -1,6 +1,6 @@
 """The SQLite database of an index: its tables, and how it is opened.
 
-    shards      how far each shard is read, and the last batch that was: its log goes on after that batch, or is another one
+    shards      how far each shard is read, and the last batch that was: its log goes on after that batch, or is a different log
     groups      the groups by id, with their shards
     chunks      stretches of a group's records: where each begins, its times, and how many events are in it and before it
     contents    what a chunk has: its start, its records and what is shown of it
@@ -34,7 +34,7 @@ from coordinator_server.pipeline.errors import PipelineError
 from coordinator_server.pipeline.job_lock import job_lock
 
 FORMAT: Final = 7
-"""The format of the tables, and of the structs in them. An index of another one is made again."""
+"""The format of the tables, and of the structs in them. An index of a different format is made again."""
 DATABASE: Final = "index.sqlite"
 LOCK: Final = "index.lock"
 _BUSY_S: Final = 30.0

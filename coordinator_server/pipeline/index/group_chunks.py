@@ -108,7 +108,7 @@ class GroupChunks:
         return _Group(number, new.chunk, 0, limit)
 
     def _end_chunk(self, group_id: str, group: _Group, next_offset: int) -> None:
-        """Write what the last chunk of a group comes to, and begin the next one."""
+        """Write the contents of the last chunk of a group, and begin the next one."""
         database, which = self._database, (group.number, group.chunk)
         pieces = database.execute("SELECT records FROM pieces WHERE group_no = ? ORDER BY piece", (group.number,))
         records = b"".join([*(unpacked(piece) for (piece,) in pieces), *group.pieces])

@@ -146,7 +146,7 @@ def _records(part: Part) -> Iterator[Record]:
 
 
 def _decoded(record: Record) -> tuple[Message, Message | None] | None:
-    """Return a record; None if nobody knows its type, or if it cannot be read: whoever asks for its group is told."""
+    """Return a record; None if its type is unknown or it cannot be read, which every answer about its group says."""
     try:
         decoded = HISTORY_SERDE.decode(record.key, record.value)
     except DecodeError:

@@ -29,7 +29,7 @@ class Part(NamedTuple):
 
 
 def group_of(key: bytes | None) -> str | None:
-    """Return the group of a record: every key of the log of groups begins with it. None for types that nobody knows."""
+    """Return the group of a record: every key of the log of groups begins with it. None for unknown types."""
     if key is None or len(key) < _ID_START or int.from_bytes(key[:_TYPE_BYTES]) not in _TYPES:
         return None
     end = _ID_START + int.from_bytes(key[_TYPE_BYTES:_ID_START])

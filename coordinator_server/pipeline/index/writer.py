@@ -88,7 +88,7 @@ class IndexWriter:
             shard.unreadable += 1
 
     def take_samples(self, data_dir: Path) -> None:
-        """Take the new samples of end offsets, and write what they and the shards come to: the lag of each group."""
+        """Take the new samples of end offsets, and write the lag of each group that follows from them and the shards."""
         self.flush()
         # In one transaction: whoever is stopped between would not know that there were new samples.
         self._begin()

@@ -1,7 +1,7 @@
 """The lag of groups: their commits, from the log, beside the ends of the partitions, from the samples.
 
-Offsets that were committed in a transaction count when its marker says so. Everything is as of the last sample: without newer ones
-nobody knows how far the partitions are.
+Offsets that were committed in a transaction count when its marker says so. Everything is as of the last sample: how far the
+partitions are since then is unknown.
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class _Sum:
             self._worst = found
 
     def lag_of(self, group: str) -> GroupLag:
-        """Return what they come to."""
+        """Return the sum."""
         verdict, worst = of_group(self._verdicts), self._worst
         assert worst is not None, group
         text = None if verdict is Verdict.OK else f"{worst.topic}-{worst.partition} {worst.verdict}: {worst.reason}"

@@ -61,7 +61,7 @@ Partition = tuple[bytes, int]
 
 
 class WaitsFor(Struct, frozen=True):
-    """The partitions that a member waits for until another one has given them up."""
+    """The partitions that a member waits for until their owners have given them up."""
 
     member_id: str
     partitions: tuple[str, ...]
@@ -108,7 +108,7 @@ class ConsumerState(Struct, array_like=True):
 
 
 class ConsumerEvents:
-    """Follows one group. With ``state``, which it takes over, it goes on where another one has ended."""
+    """Follows one group. With ``state``, which it takes over, it continues where that object ended."""
 
     def __init__(self, names: NamesOfTopics, state: ConsumerState | None = None) -> None:
         state = ConsumerState() if state is None else state

@@ -69,7 +69,7 @@ class Event(Struct, omit_defaults=True):
     # Of a share group: the share partitions that are being initialized, are initialized, or are being deleted.
     partitions: tuple[str, ...] = ()
     # Of a generation: the members that the one before did not have, and those that only the one before had. Of an epoch of which
-    # nobody says why: the members that came and went just before it.
+    # no record says why: the members that came and went just before it.
     joined: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
     # The clients of the members that the event names, as far as the log has them.
@@ -107,7 +107,7 @@ class RunState(Struct, array_like=True, frozen=True):
 
 
 class Runs:
-    """The runs that go on, by client. With ``state``, those that another one had. ``breaks`` counts how often all have ended."""
+    """The open runs, by client. With ``state``, those of an earlier object. ``breaks`` counts how often all have ended."""
 
     def __init__(self, state: Iterable[RunState] = ()) -> None:
         self._open: dict[tuple[str, bool, tuple[str | None, ...]], _Run] = {}

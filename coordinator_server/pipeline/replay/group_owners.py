@@ -1,4 +1,4 @@
-"""Who owned each partition of a group, and when nobody did: from the assignments in the log.
+"""Who owned each partition of a group, and when it had no owner: from the assignments in the log.
 
 A partition is owned from the record that assigns it: of a classic group the generation, of a newer group the step of the member.
 During a rebalance of a classic group it is owned by the member of the last generation, whatever that member does meanwhile.
@@ -32,7 +32,7 @@ _MEMBERS: Final = (ConsumerGroupMemberMetadataKey, ShareGroupMemberMetadataKey, 
 
 
 class Ownership(Struct, frozen=True):
-    """Who has a partition, from one moment to another; ``until_ms`` is None if it goes on. No members: nobody has it."""
+    """Who has a partition, from one moment to another; ``until_ms`` is None if it lasts. Without members it has no owner."""
 
     topic: str
     partition: int
@@ -54,7 +54,7 @@ class OwnersState(Struct, array_like=True):
 
 
 class Owners:
-    """Follows the assignments of one group. With ``state``, which it takes over, it goes on where another one has ended."""
+    """Follows the assignments of one group. With ``state``, which it takes over, it continues where that object ended."""
 
     def __init__(self, names: NamesOfTopics, state: OwnersState | None = None) -> None:
         state = OwnersState() if state is None else state

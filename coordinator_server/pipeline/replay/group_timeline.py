@@ -32,7 +32,7 @@ from protocol.record_batch import BatchHeader
 class GroupAt(Struct):
     """A group after the records of its shard before ``offset``; ``group`` is None if it did not exist.
 
-    Some records before ``lost_to`` are missing since a salvage, and no layer stands for them. 0 if none is.
+    Some records before ``lost_to`` are missing since a salvage, and no layer replaces them. 0 if none is missing.
     """
 
     group: Group | None

@@ -87,7 +87,7 @@ class Described(Struct, array_like=True, frozen=True):
 
 
 class Memberships:
-    """Follows the members of one group. With ``state``, which it takes over, it goes on where another one has ended."""
+    """Follows the members of one group. With ``state``, which it takes over, it continues where that object ended."""
 
     def __init__(self, state: MembersState | None = None) -> None:
         self.state = MembersState() if state is None else state

@@ -1,4 +1,4 @@
-"""The share partitions of one group over time, read from the log: where each stands, which deliveries are not settled, and why.
+"""The share partitions of one group over time, read from the log: the state of each, which deliveries are not settled, and why.
 
 The share partitions of a group are in all shards of ``__share_group_state``. Only batches that contain the group's id are decoded.
 """

@@ -31,7 +31,7 @@ _DECISIONS: Final = {
 class OneTransaction(Struct, frozen=True):
     """A transaction. Times are in ms, and None if that has not happened; offsets are those of records in the log of its id.
 
-    ``outcome`` is known when it is decided, and empty before; ``reason`` is an ``EndReason``, or empty if nobody said it.
+    ``outcome`` is known when it is decided, and empty before; ``reason`` is an ``EndReason``, or empty if the log does not say.
     The client is the one that began it.
     """
 

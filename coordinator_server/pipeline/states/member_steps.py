@@ -97,7 +97,7 @@ _TASK_ID: Final = bytes(16)
 
 
 def task_id(kind: str, subtopology_id: str) -> bytes:
-    """Return what stands for the topic id where a partition is a task: ``kind`` is "", "standby " or "warm-up "."""
+    """Return what is shown instead of the topic id where a partition is a task: ``kind`` is "", "standby " or "warm-up "."""
     return _TASK_ID + f"{kind}task {subtopology_id}".encode()
 
 
@@ -223,7 +223,7 @@ class WaitsState(Struct, array_like=True):
 class Waits:
     """Who waits for whom in one group. ``found`` has every wait, in the order in which they began.
 
-    With ``state``, which it takes over, it knows what another one knew, but not since when its waits go on.
+    With ``state``, which it takes over, it continues from an earlier object, but does not know since when its waits last.
     """
 
     def __init__(self, state: WaitsState | None = None) -> None:

@@ -73,7 +73,7 @@ class ShareSteps:
 
 
 class Unsettled(NamedTuple):
-    """Records that were delivered ``deliveries`` times and are not settled: since a moment, and delivered last before another one.
+    """Records that were delivered ``deliveries`` times and are not settled: since when, and before when they were last delivered.
 
     Times are milliseconds. With ``is_earlier`` the first moment is that of the oldest record in the history, and the truth may be
     earlier.

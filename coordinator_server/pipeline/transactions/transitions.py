@@ -49,7 +49,7 @@ def transitions_of(data: bytes, position: int, header: BatchHeader) -> Iterator[
 
 
 def end_reason(by: Provenance | None) -> EndReason | None:
-    """Return why a transaction ends, from who has decided it. None if that is unknown."""
+    """Return why a transaction ends, derived from what decided it. None if that is unknown."""
     if by is None:
         return None
     if by.api_key < 0:

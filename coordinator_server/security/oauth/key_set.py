@@ -60,7 +60,7 @@ class KeySet:
 
 
 def read_key_set(data: bytes) -> KeySet:
-    """Return the keys of a document. One without keys is right: then nobody is vouched for. Raises BadKeySet."""
+    """Return the keys of a document. One without keys is valid: then no token is accepted. Raises BadKeySet."""
     if len(data) > MAX_BYTES:
         raise BadKeySet(f"has more than {MAX_BYTES} bytes")
     try:

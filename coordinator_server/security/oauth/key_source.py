@@ -4,7 +4,7 @@
          └──failed──► no keys yet
 
 A set is fetched at the start, after each ``refresh_ms``, and after a failure. A token whose key is not known asks for a fetch,
-too. It is refused when a fetch that began after the first such token has not brought its key. Until then nobody can say whether the
+too. It is refused when a fetch that began after the first such token has not brought its key. Until then it is unknown whether the
 token is right, so the connection closes without an answer, and the client comes again: a new key refuses nobody. (Kafka's
 ``RefreshingHttpsJwks`` refuses at once, and Java's clients take that as final.)
 

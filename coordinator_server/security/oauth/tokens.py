@@ -1,7 +1,7 @@
 """The validation of an access token (RFC 7519), with the rules of Kafka's ``BrokerJwtValidator`` and of jose4j below it.
 
 The order bounds the work for a stranger: sizes, the header, the algorithm, the key, the signature. Only then the claims are read,
-which somebody has signed who is trusted.
+which a trusted issuer has signed.
 """
 
 from __future__ import annotations

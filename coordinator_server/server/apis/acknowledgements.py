@@ -1,4 +1,4 @@
-"""The acknowledgements of ShareFetch and ShareAcknowledge: valid or not, they are about records that nobody was given.
+"""The acknowledgements of ShareFetch and ShareAcknowledge: valid or not, they are about records that were delivered to no member.
 
 The checks are Kafka's (``KafkaApis.validateAcknowledgementBatches``, ``SharePartition.acknowledge``), in Kafka's order.
 """

@@ -105,7 +105,7 @@ def _coordinators(
 def _coordinator(node: Node, topic: Topic, reply: Exchange[Any], key: str, owned: str) -> Coordinator:
     owner = node.nodes.asked_for(ShardId(topic.name, partition_for(owned, topic.partitions)))
     if owner == NO_NODE:
-        return Coordinator(key, -1, "", -1, ErrorCode.COORDINATOR_NOT_AVAILABLE, "nobody owns the shard at the moment; try again")
+        return Coordinator(key, -1, "", -1, ErrorCode.COORDINATOR_NOT_AVAILABLE, "the shard has no owner now; try again")
     there = node.endpoint(reply, owner)
     return Coordinator(key, owner, there.host, there.port)
 

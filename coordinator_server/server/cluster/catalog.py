@@ -111,7 +111,7 @@ class OwnCatalog:
         self._leasing = leasing
         self._followers = Followers(expected, leasing)
         self._held: list[tuple[int, Callable[[], None], Reply[Any]]] = []
-        # Changes that have become durable while the lease of this node was over. They are shown and told when it is back.
+        # Changes that became durable while the lease of this node was over. They are visible, and sent to replicas, after that.
         self._suspended: list[tuple[Callable[[], None], Reply[Any]]] = []
         # The shard, and the end of what is durable of it, since this loop became its owner: they outlive the unload.
         self._owned: tuple[CatalogShard, int] | None = None

@@ -197,7 +197,7 @@ class CatalogReplica:
             self._lease.end()
 
     def end_lease(self) -> None:
-        """Answer nobody until the next lease is granted: this process is a later one of the node now."""
+        """Stop answering until the next lease is granted: this process is now a later one of the node."""
         self._lease.end()
 
     def disconnected(self) -> None:

@@ -119,7 +119,7 @@ class RoledCatalog:
         self._client.look()
 
     def begin_anew(self) -> None:
-        """Answer nobody from the replica until it is attached as a later process of this node."""
+        """Stop answering from the replica until it is attached as a later process of this node."""
         if not self.is_leading:
             self._replica.end_lease()
         self._client.begin_anew()

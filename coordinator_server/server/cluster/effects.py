@@ -115,7 +115,7 @@ class Courier:
             own = self._here.runtimes[shard.topic].ownership(shard.partition)
             self.run(sender, own or self._newest(shard), effect.name, request, reply)
         elif owner.node == NO_NODE:
-            reply.fail(ErrorCode.NOT_COORDINATOR, f"nobody owns {shard} at the moment")
+            reply.fail(ErrorCode.NOT_COORDINATOR, f"{shard} has no owner now")
         elif sender is not None and not self.epochs.note(sender):
             reply.fail(ErrorCode.NOT_COORDINATOR, f"{sender} has a later owner")
         elif self.is_held:

@@ -125,7 +125,7 @@ class Followers:
         return True
 
     def ended(self, loop: int, incarnation: int) -> None:
-        """Note that a process of a loop has ended: it serves nobody."""
+        """Note that a process of a loop has ended: it no longer serves."""
         self._ended[loop] = max(incarnation, self._ended.get(loop, 0))
         if loop in self._away and self._away[loop].incarnation <= incarnation:
             del self._away[loop]

@@ -121,7 +121,7 @@ class Handovers:
         return is_taken
 
     def settle(self, shard: ShardId) -> None:
-        """Note that the gift of a shard has an outcome. The last one of an offer is told to all who know of it."""
+        """Note the outcome of giving a shard away. After the last one of an offer, all that know of the offer are notified."""
         handover = self._open.pop(shard, None)
         if handover is not None and handover not in self._open.values():
             handover.end()

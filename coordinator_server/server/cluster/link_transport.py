@@ -28,7 +28,7 @@ class LinkTransport(Protocol):
     async def connect(self, to: int, protocol: MakeProtocol, at: Endpoint | None = None, /) -> None:
         """Connect to a loop or node: where the view has it, or ``at`` an address that the node has had.
 
-        Raises OSError if it does not prove who it is, and ConnectionRefusedError if nobody listens there.
+        Raises OSError if it does not prove who it is, and ConnectionRefusedError if nothing listens there.
         """
 
 

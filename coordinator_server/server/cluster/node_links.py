@@ -92,7 +92,7 @@ class NodeLinks:
         return 0
 
     def hold_ms(self, host: str) -> int:
-        """Return 0: nobody is held."""
+        """Return 0: no peer is held."""
         return 0
 
     def admit(self, host: str) -> asyncio.Protocol | None:
@@ -191,7 +191,7 @@ class PurposeLinks:
         return self
 
     async def connect(self, to: int, protocol: MakeProtocol, at: Endpoint | None = None, /) -> None:
-        """Connect to a node. Raises OSError if it does not prove who it is, ConnectionRefusedError if nobody listens."""
+        """Connect to a node. Raises OSError if it does not prove who it is, ConnectionRefusedError if nothing listens."""
         await self._links.connect(to, self._purpose, protocol, at)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether a process of another node is gone for certain: nobody listens at its address for nodes, or a later process does.
+"""Whether a process of another node is certainly gone: nothing listens at its address for nodes, or a later process does.
 
     asker                                      the address that the member has in the store
     connect ─────────────────────────────────► refused: its process is gone

@@ -17,7 +17,7 @@ BEFORE_ALL_ROWS = -1
 
 
 def view_before_joining(here: ViewNode, partitions: Mapping[str, int]) -> View:
-    """Return the view of a node that has not read the rows: nobody owns anything."""
+    """Return the view of a node that has not read the rows: no shard has an owner."""
     shards = [ShardId(topic, partition) for topic, count in partitions.items() for partition in range(count)]
     return View(BEFORE_ALL_ROWS, (here,), dict.fromkeys(shards, Owner(NO_NODE, 0)))
 

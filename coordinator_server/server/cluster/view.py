@@ -123,7 +123,7 @@ class View(Struct, frozen=True):
     def loop_of(self, shard: ShardId) -> int:
         """Return the number of the loop that owns a shard, where all nodes are loops of one machine.
 
-        Raises KeyError if nobody owns it.
+        Raises KeyError if it has no owner.
         """
         return self.node(self.owner_of(shard).node).loop
 

@@ -1,4 +1,4 @@
-"""Long requests: those about so many groups, topics or offsets that one step would keep the loop from everybody else.
+"""Long requests: their groups, topics or offsets are too many for one step, which would delay all other clients.
 
 A handler passes the work as a generator, which yields after each step. A connection has at most one long request in progress, and
 a loop at most MOST_IN_PROGRESS; the others have not started, and take no memory but their own. The response is encoded beside the

@@ -1,7 +1,7 @@
 """Counts of the requests of one API in one version, and how long they take. ``control.sock`` and metrics show them.
 
 A request adds one to a number. The time of a request is measured for all requests of most APIs, and for a part of those of the APIs
-in FREQUENT, so that it costs them next to nothing; never while nobody has asked for metrics.
+in FREQUENT, so that it costs them next to nothing; never before the first request for metrics.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ RESOURCES_PER_LINE: Final = 20
 REFUSALS: Final = ("request-denied", "authentication-failed")
 REFUSALS_PER_SECOND: Final = 100
 MOST_EPISODES: Final = 1000
-"""While so many are open, each further refusal has its line."""
+"""Maximum number of open summaries: beyond it, each refusal has its own line."""
 
 
 class Resources(NamedTuple):

@@ -99,7 +99,7 @@ class KeySets:
 
         fetching = _Fetching(place, KeySource(place.pace))
         if path_of(place.url) is not None:
-            # A file of this machine is there, as the certificates are.
+            # A file of this machine exists, as the certificates do.
             fetching.source.begin()
             try:
                 fetching.known = fetch(place.url, fetching.tls, None)

@@ -40,7 +40,7 @@ HASTE: Final = 5
 SILENT, GONE = "silent", "gone"
 """Why a member is marked dead: a lease without a renewal, or the proof that its process has ended."""
 MOST_LEAVING: Final = 8
-"""So many shards are given to other nodes at a time: nobody answers for them between their unload here and their load there."""
+"""Maximum number of shards given away at a time: no node answers for them between their unload here and their load there."""
 REFUSED_MS: Final = 2000
 """A member that has not accepted an offer gets none for so long."""
 LEAVE_MS: Final = 15_000

@@ -39,7 +39,7 @@ def is_settled(table: Table) -> bool:
 
 
 def has_part(table: Table, me: Member) -> bool:
-    """Return whether a member owns its part of each topic: nothing is free for it, and nobody will give it a shard."""
+    """Return whether a member owns its part of each topic: no shard is free for it, and no member will give it one."""
     shares = Counter(shard.topic for shard in table.shards)
     owned = Counter(shard.topic for shard, row in table.shards.items() if row.owner == me)
     members = len(table.staying)

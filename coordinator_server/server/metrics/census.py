@@ -61,7 +61,7 @@ class Census:
         self._task: asyncio.Task[None] | None = None
 
     async def counts(self) -> Counts:
-        """Return the last count, and begin another one if it is due. The first one is awaited, for a limited time."""
+        """Return the last count, and begin a new one if it is due. The first count is awaited, for a limited time."""
         is_first = self._due_ms == 0
         if self._task is None and self._clock.now_ms() >= self._due_ms:
             self._task = asyncio.get_running_loop().create_task(self._count())

@@ -109,7 +109,7 @@ class NodeMetrics:
 
 
 def nothing_awaited() -> None:
-    """Return None: a server that is none of several nodes waits for nobody."""
+    """Return None: a server that is not one of several nodes waits for no other."""
 
 
 async def answer_of_one_server(_request: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@
     supervisor ◄── Serving ── loop            all its shards are loaded
     supervisor ── Reload ──► loop             SIGHUP, at any time after Prepared
     supervisor ── Ping ──► loop, ◄── Pong ──  periodically from Recovered on, to detect a hanging loop
-    supervisor ── LoopEnded ──► loop          to the catalog's owner: a process of a different loop serves nobody any more
+    supervisor ── LoopEnded ──► loop          to the catalog's owner: a process of a different loop no longer serves
     supervisor ── RunOperation ──► loop, ◄── AnswerPiece …, OperationDone ──   an operation of control.sock, at any time after
                                                                                Prepared
 

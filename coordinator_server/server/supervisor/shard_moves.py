@@ -64,7 +64,7 @@ class ShardMoves:
         return described_owners(self.view, self._partitions)
 
     async def _move_one(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Move a shard to a loop, unless it is there. Raises Refusal."""
+        """Move a shard to a loop, unless that owns it. Raises Refusal."""
         shard, to = self._shard(str(request.get("shard"))), request.get("loop")
         if not isinstance(to, int) or to not in self._processes:
             raise Refusal(f"there is no loop {to}: the loops are 0 to {len(self._processes) - 1}")
@@ -122,7 +122,7 @@ class ShardMoves:
             raise Refusal(f"what loop {former.loop} has left cannot be recovered: {failure}") from None
 
     def _with_owner(self, shard: ShardId, loop: int, epochs: int) -> View:
-        """Return the next view, in which a loop owns a shard, so many epochs later."""
+        """Return the next view, in which a loop owns a shard, in an epoch that is ``epochs`` later."""
         view = self.view
         [node_id] = [node.id for node in view.nodes if node.loop == loop]
         owner = Owner(node_id, view.owner_of(shard).epoch + epochs)

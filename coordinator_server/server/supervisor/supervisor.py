@@ -236,7 +236,7 @@ class Supervisor:
 
     def _died(self, process: LoopProcess, exit_code: int) -> None:
         # Until now it might have answered clients, and changes of the catalog have waited for it.
-        # While nobody owns it, the next owner waits for all loops until they have attached.
+        # While it has no owner, the next owner waits until all loops have attached.
         with contextlib.suppress(KeyError):
             self._processes[self._moves.view.controller].report_end(process.loop, self._starts[process.loop])
         if self._stopping.is_set():

@@ -183,7 +183,7 @@ class SocketAcceptor:
     async def _connect(self, accepted: socket.socket, protocol: asyncio.Protocol) -> None:
         try:
             accepted.setblocking(False)
-            # A peer whose machine is gone is noticed, though nobody writes to it.
+            # Detects a peer whose machine is gone even when nothing is written to it.
             accepted.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             tls = self._policy.tls

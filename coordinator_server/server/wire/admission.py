@@ -134,7 +134,7 @@ class Admission:
 
 
 def _address(host: str) -> str:
-    """Return an address in the form in which the system names peers. As in Kafka, a name stands for its first address."""
+    """Return an address in the form in which the system names peers. As in Kafka, a name is resolved to its first address."""
     try:
         found = str(socket.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)[0][4][0])
     except OSError as unknown:

@@ -483,7 +483,7 @@ class Connection(asyncio.Protocol):
 
     def _balance(self) -> None:
         # While a frame is held back the socket is still read, up to a limit, so that the end of the connection is noticed. The rest
-        # of a frame is always read if no whole one is there.
+        # of a frame is always read if none is complete.
         is_full = bool(self._backlog) and (not self._is_holding or self._held_bytes > HELD_MAX_BYTES)
         self._is_held_back = self._is_held_back and self.has_waiting
         must_pause = self._must_wait() or is_full or self._is_held_back

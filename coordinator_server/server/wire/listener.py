@@ -45,7 +45,7 @@ _HANDSHAKE_ADVICE: Final = {
 }
 _OTHER_HANDSHAKE_ADVICE: Final = "closed; a client without TLS, or one that does not trust the certificate, is refused like this"
 STRANGERS_PART = 8
-"""Connections whose login is not done have one part of so many of ``queued.max.request.bytes``."""
+"""Divisor of ``queued.max.request.bytes``: the share of connections whose login is not complete."""
 
 
 BeginLogin = Callable[[Connection], None]

@@ -57,7 +57,7 @@ class Pieces:
 
 
 class LongWrite:
-    """Writes a long answer of a connection, and what becomes ready behind it. It is there until all is written.
+    """Writes a long answer of a connection, and what becomes ready behind it. It exists until all is written.
 
     ``write`` takes a piece. It may call ``pause``: the peer does not read. ``done`` is called when nothing is left.
     """

@@ -90,7 +90,7 @@ class Receiving:
         self._held: dict[Receiver, _Held] = {}
 
     def allow(self, stalled_sweeps: int) -> None:
-        """Let connections send nothing for so many sweeps in the middle of a request, counted from now on."""
+        """Set for how many sweeps, counted from now on, a connection may pause in the middle of a request."""
         self._stalled_sweeps = stalled_sweeps
         for held in self._held.values():
             held.sweep = self._sweep

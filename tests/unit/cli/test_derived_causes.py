@@ -15,7 +15,7 @@ from tests.support.consumer_records import Pair, group_epoch, member
 from tests.support.segments import Batch, encode
 
 CLIENTS = {"a-1": Client("a", "10.0.0.1"), "a-2": Client("a", "10.0.0.1"), "b-1": Client("b", "10.0.0.2")}
-NOBODY = "nobody came or went: a member joined again, or its topics changed (derived)"
+NOBODY = "no member came or went: one joined again, or its topics changed (derived)"
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_a_shorter_session_of_members_that_do_not_commit_is_not_judged(data: Pat
 @pytest.mark.parametrize(
     ("session", "said"),
     [
-        ("6s", "no session of 6 s would have ended: nobody was silent for so long"),
+        ("6s", "no session of 6 s would have ended: no member was silent for so long"),
         ("5s", "4 times a member was silent for 5 s, or may have been: its session is taken to have ended"),
         ("1s", "members had sessions of up to 45 s: whether one of 1 s would have ended is not known"),
     ],

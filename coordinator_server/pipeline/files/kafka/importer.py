@@ -210,7 +210,7 @@ def _partition_count(partitions: Sequence[Partition], topic: str, declared: Mapp
             f"partitions {shown} of {topic} are not there: add --from with the log.dirs of the brokers that have them"
         )
     if max(numbers) >= count:
-        raise CannotRun(f"{topic}-{max(numbers)} is there, but the topic has {count} partitions: is it of this cluster?")
+        raise CannotRun(f"{topic}-{max(numbers)} exists, but the topic has {count} partitions: is it of this cluster?")
     return count
 
 

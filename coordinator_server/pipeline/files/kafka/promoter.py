@@ -3,7 +3,7 @@
 Steps, and what a kill after each leaves behind:
 
 1. the log is locked and sealed                                       the directory as it was
-2. a layer per shard, which stands for all of it                      the same, with layers: ``observe`` can go on, and so can this
+2. a layer per shard, which replaces all of it                        the same, with layers: ``observe`` can go on, and so can this
 3. a record that producer ids begin above all that were seen          the same
 4. ``meta.properties`` says no more that it follows a cluster         a server's directory
 

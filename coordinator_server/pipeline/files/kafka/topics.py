@@ -33,7 +33,7 @@ from protocol.fields import ZERO_UUID, Message
 from protocol.messages.cluster_metadata import ProducerIdsRecord
 from protocol.record_batch import iter_batches, iter_records, read_header
 
-# Topics derived from offsets have at most so many partitions. More are a mistake of a client:
+# Maximum number of partitions of a topic derived from offsets. More are a mistake of a client:
 # a commit may name any partition of a topic.
 MAX_PARTITIONS: Final = 100_000
 _BATCH_BYTES: Final = 256 * 1024

@@ -45,7 +45,7 @@ decode_open = _OPEN.decode
 def end_writes(
     database: sqlite3.Connection, where: tuple[int, int], found: OpenWrites, numbers: dict[str, int], ended: tuple[int, int, bool]
 ) -> None:
-    """Write what a transaction has come to: of which shard and producer, with the numbers of its groups.
+    """Write the outcome of a transaction: its shard and producer, with the numbers of its groups.
 
     ``ended`` is the offset and the time of its marker, and whether it commits.
     """

@@ -18,7 +18,7 @@ _STATES: Final = msgspec.msgpack.Decoder(MembersState)
 
 
 class GroupMembership(NamedTuple):
-    """A client in a group, between two moments in ms; ``until_ms`` is None if it is there still. ``most``: members at once."""
+    """A client in a group, between two moments in ms; ``until_ms`` is None while it is a member. ``most``: members at once."""
 
     group: str
     client_id: str

@@ -1,4 +1,4 @@
-"""Where the share partitions of groups stand: their state, which deliveries are not settled, and how that was minute by minute."""
+"""The share partitions of groups: their states, which deliveries are not settled, and how that was minute by minute."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from protocol.share_partition_names import SharePartitionKey
 
 
 class Standing(NamedTuple):
-    """Where a share partition stands: its start offset, and numbers of records from there on by what became of their deliveries.
+    """The state of a share partition: its start offset, and numbers of records from there on by the outcome of their deliveries.
 
     ``most_deliveries`` is that of a record in flight, ``oldest_ms`` since when the first of them is not settled; None if none is.
     """
@@ -147,7 +147,7 @@ def _stored(database: sqlite3.Connection, shard: int, key: SharePartitionKey) ->
 
 
 class IndexedSharePartition(NamedTuple):
-    """A share partition as of the end of the index: where it stands, its epochs, and its deliveries that are not settled."""
+    """A share partition as of the end of the index: its state, its epochs, and its deliveries that are not settled."""
 
     group_id: str
     topic_id: bytes

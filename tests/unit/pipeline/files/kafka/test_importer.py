@@ -462,7 +462,7 @@ def test_a_partition_that_its_topic_does_not_have_is_refused(kept: KafkaLog, tmp
     shutil.copytree(kept.log_dir, tmp_path / "kafka")
     shutil.copytree(kept.log_dir / "__consumer_offsets-0", tmp_path / "kafka" / "__consumer_offsets-5")
 
-    with pytest.raises(CannotRun, match="__consumer_offsets-5 is there, but the topic has 5 partitions"):
+    with pytest.raises(CannotRun, match="__consumer_offsets-5 exists, but the topic has 5 partitions"):
         imported(tmp_path / "data", tmp_path / "kafka")
 
 
