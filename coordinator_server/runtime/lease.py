@@ -20,23 +20,25 @@ MARGIN_PARTS: Final = 10
 """Divisor: a lease ends here this part of its length earlier than where it was granted, for clocks that run at different speeds."""
 NEVER: Final = 1 << 62
 """The end of a lease that does not end."""
+_ENDED: Final = 0
 
 
 class Lease:
     """One right to answer. ``ends_ms`` is on CLOCK_BOOTTIME. ``ended`` and ``renewed`` are called when it is over, and when it is
-    not any more.
+    not any more, both with whether it had run out: this process did not end it.
     """
 
-    def __init__(self, gate: Gate, ended: Callable[[], None], renewed: Callable[[], None]) -> None:
+    def __init__(self, gate: Gate, ended: Callable[[bool], None], renewed: Callable[[bool], None]) -> None:
         self.ends_ms = NEVER
         self.is_over = False
+        self._has_run_out = False
         self._gate = gate
         self._ended = ended
         self._renewed = renewed
 
     def end(self) -> None:
         """Let it be over: it is not granted yet, is given back, or is known to be lost."""
-        self.ends_ms = 0
+        self.ends_ms = _ENDED
         self._gate.look()
 
     def lift(self) -> None:
@@ -63,7 +65,9 @@ class Lease:
         is_over = now_ms >= self.ends_ms
         if is_over != self.is_over:
             self.is_over = is_over
-            (self._ended if is_over else self._renewed)()
+            if is_over:
+                self._has_run_out = self.ends_ms > _ENDED
+            (self._ended if is_over else self._renewed)(self._has_run_out)
 
 
 class Gate:
@@ -77,7 +81,7 @@ class Gate:
         self._is_open = True
         self._leases: list[Lease] = []
 
-    def lease(self, ended: Callable[[], None] = lambda: None, renewed: Callable[[], None] = lambda: None) -> Lease:
+    def lease(self, ended: Callable[[bool], None] = lambda _: None, renewed: Callable[[bool], None] = lambda _: None) -> Lease:
         """Return a new lease, which does not end until its first call."""
         lease = Lease(self, ended, renewed)
         self._leases.append(lease)

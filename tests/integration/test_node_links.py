@@ -19,7 +19,7 @@ from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.security.tls import ListenerTls, TlsSettings
-from coordinator_server.server.cluster import presence
+from coordinator_server.server.cluster import node_links, presence
 from coordinator_server.server.cluster.effects import Asked, Courier, Destinations
 from coordinator_server.server.cluster.link import encode_message
 from coordinator_server.server.cluster.link_transport import OtherNodes
@@ -200,14 +200,60 @@ async def test_a_node_cannot_take_the_id_of_another_host(cluster: Cluster) -> No
     ],
     ids=["cluster", "destination", "unknown node", "the node itself", "purpose", "no greeting", "too large"],
 )
-async def test_a_wrong_greeting_is_refused(cluster: Cluster, greeting: object) -> None:
+async def test_a_wrong_greeting_is_refused(cluster: Cluster, greeting: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the certificate is: the connection is closed, counted and logged."""
+    monkeypatch.setattr(node_links, "EARLY_S", 0.05)
     await cluster.start(1)
     two = await cluster.start(2)
     reader, writer = await cluster.connect(
         2, tls_of(cluster.directory, cluster.authority, cluster.authority.issue("one")).connecting
     )
     writer.write(encode_message(greeting))
+
+    assert await ended(reader)
+    assert two.incidents.counts == {REFUSED: 1}
+    writer.close()
+
+
+async def test_a_greeting_waits_for_the_view(cluster: Cluster) -> None:
+    """A node joins, and connects before the others have read its row: that is no incident."""
+    one, two = await cluster.start(1), await cluster.start(2)
+    known = cluster.addresses.pop(1)
+    answer = asyncio.ensure_future(one.say(2, "a"))
+    await asyncio.sleep(0.05)
+    assert not answer.done()
+
+    cluster.addresses[1] = known
+
+    assert await answer == Said("A")
+    assert two.incidents.counts == {}
+
+
+async def test_a_greeting_waits_for_its_purpose(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node owns the catalog before it serves it. If that lasts, the link is closed: its owner may be another one by then."""
+    one, two = await cluster.start(1), await cluster.start(2)
+    asker = Asker(cluster, Presence(one.links.purpose("presence"), Identity(1, 1)))
+    answers = Presence(two.links.purpose("presence"), Identity(2, 5))
+    asked = asyncio.ensure_future(asker.believes_gone(4))
+    await asyncio.sleep(0.05)
+    assert not asked.done()
+
+    await answers.start()
+
+    assert await asked
+    answers.stop()
+    monkeypatch.setattr(node_links, "EARLY_S", 0.05)
+    assert not await asker.believes_gone(4)
+    assert two.incidents.counts == {}
+
+
+async def test_what_comes_behind_a_greeting_that_waits_is_bounded(cluster: Cluster) -> None:
+    two = await cluster.start(2)
+    reader, writer = await cluster.connect(2, cluster.tls("one"))
+    writer.write(encode_message(Greeting(CLUSTER, 1, 2, "effects")))
+    await writer.drain()
+    await asyncio.sleep(0.05)
+    writer.write(bytes(node_links.MOST_EARLY_BYTES + 1))
 
     assert await ended(reader)
     assert two.incidents.counts == {REFUSED: 1}

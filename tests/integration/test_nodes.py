@@ -74,6 +74,16 @@ def described(cluster: NodeCluster, node: int) -> Any:
     return found
 
 
+def warnings(log: str) -> list[str]:
+    """Its lines that are more than information."""
+    return [line for line in log.splitlines() if '"level": "info"' not in line]
+
+
+def test_nodes_that_start_warn_of_nothing(cluster: NodeCluster) -> None:
+    """They have no lease yet, look for the controller, and connect to nodes that have not read that they are there."""
+    assert [warnings(server.log()) for server in cluster.nodes.values()] == [[], [], []]
+
+
 def test_a_node_describes_its_cluster(cluster: NodeCluster) -> None:
     """Nodes, owners, its lease, the store: for doctor, which finds nothing wrong but what is so."""
     # Shards are on their way for a while, and have no owner meanwhile.
@@ -183,7 +193,9 @@ def test_commits_go_on_when_nodes_die_and_leave(cluster: NodeCluster) -> None:
     go_on(committers)
     for each in committers:
         each.begin_anew()
+    before = cluster.nodes[3].log()
     assert cluster.nodes[3].stop() == 0
+    assert warnings(cluster.nodes[3].log()[len(before) :]) == []
     go_on(committers)
 
     assert [each.failures for each in committers] == [[]] * len(committers)

@@ -158,12 +158,12 @@ class Node:
         lease, runtime = process.daemon.rooms.hosting.lease, process.daemon.rooms.hosting.node.groups
         ended, renewed, members = lease._ended, lease._renewed, list[Spared]()
 
-        def note_end() -> None:
+        def note_end(has_run_out: bool) -> None:
             members[:] = self.play.members_at(runtime, self.clock.us_of(lease.ends_ms))
-            ended()
+            ended(has_run_out)
 
-        def note_renewal() -> None:
-            renewed()
+        def note_renewal(had_run_out: bool) -> None:
+            renewed(had_run_out)
             for shard, context, ledger, life in members:
                 if runtime._contexts.get(shard.partition) is context and context.state is ShardState.ACTIVE:
                     ledger.resume(life)

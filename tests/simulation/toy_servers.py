@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 from coordinator_server.log.shards import ShardId
@@ -94,11 +93,11 @@ class ToyServer:
         """The right of the process to answer."""
         suspend = self.toy.runtime.suspend
 
-        def renewed() -> None:
+        def renewed(_: bool) -> None:
             suspend(False)
             regained()
 
-        return self.gate.lease(partial(suspend, True), renewed)
+        return self.gate.lease(lambda _: suspend(True), renewed)
 
     def own(self, shard: ShardId, epoch: int) -> None:
         if shard.topic == TOPIC:

@@ -36,7 +36,7 @@ class Node:
             listeners=[],
             store=store,
             host=self,
-            lease=gate.lease(lambda: self.events.append("over"), lambda: self.events.append("renewed")),
+            lease=gate.lease(lambda _: self.events.append("over"), lambda _: self.events.append("renewed")),
             clocks=Clocks(lambda: self.now_ms, lambda: self.wall_ms),
             times=TIMES,
         )

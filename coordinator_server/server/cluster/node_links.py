@@ -6,6 +6,9 @@
     Greeting(cluster, from 1, to 2, catalog) ► its certificate names the view's host of 1?
                                               same cluster, to itself, a purpose that is served: the link begins
 
+A node that has just joined may be in the rows before the other one has read them, and a node owns the catalog before it serves it.
+So a greeting waits for EARLY_S at most, for the view to have its node and for its purpose to be served.
+
 A certificate names the host at which other nodes reach its node, and so proves the node's id: the view says which host an id has.
 Nothing but a greeting of at most GREETING_BYTES is read before that. What is wrong is refused, counted as an incident
 (``node-link-refused``, ``tls-handshake-failed``) and logged.
@@ -33,10 +36,14 @@ from coordinator_server.server.wire.incidents import Incidents
 GREETING_BYTES: Final = 1024
 # A TLS handshake takes at most this long, and so does the greeting after it.
 GREETING_S: Final = 10.0
-# Maximum number of connections that have not greeted. More are closed at once.
+# Maximum number of connections that have not greeted, or wait after that. More are closed at once.
 MOST_STRANGERS: Final = 64
+EARLY_S: Final = 2.0
+# What a node sends after its greeting, before that is answered, is a message or two.
+MOST_EARLY_BYTES: Final = 1 << 16
 
 _LENGTH_BYTES: Final = 4
+_LOOK_AGAIN_S: Final = 0.02
 
 
 class Greeting(Struct, tag=True, frozen=True):
@@ -67,16 +74,19 @@ class NodeLinks:
         self._others = others
         self._tls = tls
         self._incidents = incidents
+        self._names: set[str] = set()
+        # Those that are served now.
         self._purposes: dict[str, Accept] = {}
         # Dicts, so that iteration has a fixed order.
         self._strangers: dict[_Stranger, None] = {}
 
     def purpose(self, name: str) -> PurposeLinks:
         """Return the transport of links of one purpose."""
+        self._names.add(name)
         return PurposeLinks(self, name)
 
     def close(self) -> None:
-        """Close the connections that have not greeted."""
+        """Close the connections that are no links yet."""
         for stranger in list(self._strangers):
             stranger.close()
 
@@ -157,19 +167,23 @@ class NodeLinks:
             )
             raise
 
-    def _greeted(self, greeting: Greeting, names: CertificateNames) -> asyncio.Protocol | str:
-        """Return the protocol of a link, or why it is refused."""
+    def _greeted(self, greeting: Greeting, names: CertificateNames) -> asyncio.Protocol | _Early | str:
+        """Return the protocol of a link, or why it is refused, if it is not only early."""
         others, address = self._others, self._others.address_of(greeting.node)
         if greeting.cluster_id != others.cluster_id:
             return f"it is of the cluster {greeting.cluster_id[:64]!r}"
         if greeting.to != others.node:
             return f"it looks for node {greeting.to}, and this is node {others.node}"
-        if address is None or greeting.node == others.node:
-            return f"it says that it is node {greeting.node}, which the view does not have"
+        if greeting.node == others.node:
+            return "it says that it is this node"
+        if address is None:
+            return _Early(f"it says that it is node {greeting.node}, which the view does not have")
         if not names.include(address.host):
             return f"its certificate does not name {address.host}, the host of node {greeting.node}"
         accept = self._purposes.get(greeting.purpose)
-        return accept(greeting.node) if accept is not None else f"links for {greeting.purpose[:64]!r} are not served"
+        if accept is not None:
+            return accept(greeting.node)
+        return _Early(None) if greeting.purpose in self._names else f"links for {greeting.purpose[:64]!r} are not served"
 
     def _refuse(self, host: str, why: str, action: str) -> None:
         self._incidents.report("node-link-refused", peer=host, why=why, action=action)
@@ -223,11 +237,17 @@ class CertificateNames(NamedTuple):
         return name in self.hosts or ("." in name and f"*.{name.partition('.')[2]}" in self.hosts)
 
 
-Greeted = Callable[[Greeting, CertificateNames], "asyncio.Protocol | str"]
+class _Early(NamedTuple):
+    """A greeting that may be answered soon. ``why`` is what is wrong if it cannot be; None: nothing is."""
+
+    why: str | None
+
+
+Greeted = Callable[[Greeting, CertificateNames], "asyncio.Protocol | _Early | str"]
 
 
 class _Stranger(asyncio.Protocol):
-    """An accepted connection until it has greeted. Then it gets the protocol of its purpose, or is closed."""
+    """An accepted connection until its greeting is answered. Then it gets the protocol of its purpose, or is closed."""
 
     def __init__(
         self, host: str, greeted: Greeted, refuse: Callable[[str, str, str], None], forget: Callable[[_Stranger], None]
@@ -238,17 +258,22 @@ class _Stranger(asyncio.Protocol):
         self._forget = forget
         self._received = b""
         self._transport: asyncio.Transport | None = None
-        self._deadline: asyncio.TimerHandle | None = None
+        # Whether it has, and until when that may wait for an answer.
+        self._has_greeted = False
+        self._early_until_s = 0.0
+        self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # An event loop's own transports may not inherit from asyncio.Transport.
         self._transport = cast(asyncio.Transport, transport)
-        self._deadline = asyncio.get_running_loop().call_later(
-            GREETING_S, self._end, f"it has not greeted within {GREETING_S:g} s"
-        )
+        self._timer = asyncio.get_running_loop().call_later(GREETING_S, self._end, f"it has not greeted within {GREETING_S:g} s")
 
     def data_received(self, data: bytes) -> None:
         received = self._received = self._received + data
+        if self._has_greeted:
+            if len(received) > MOST_EARLY_BYTES:
+                self._end(f"it has sent {MOST_EARLY_BYTES:,} bytes, and its greeting is not answered")
+            return
         end = _LENGTH_BYTES + int.from_bytes(received[:_LENGTH_BYTES], "big")
         if end > _LENGTH_BYTES + GREETING_BYTES:
             self._end("its first message is no greeting: it is too large")
@@ -260,18 +285,33 @@ class _Stranger(asyncio.Protocol):
         except msgspec.MsgspecError as wrong:
             self._end(f"its first message is no greeting: {wrong}")
             return
-        transport = self._transport
+        self._has_greeted = True
+        self._early_until_s = asyncio.get_running_loop().time() + EARLY_S
+        self._answer(greeting, end)
+
+    def _answer(self, greeting: Greeting, end: int) -> None:
+        """Begin the link, wait, or refuse it."""
+        transport, loop = self._transport, asyncio.get_running_loop()
         assert transport is not None
         certificate = transport.get_extra_info("ssl_object").getpeercert()
         protocol = self._greeted(greeting, CertificateNames.of(certificate))
-        if isinstance(protocol, str):
+        self._stop_timer()
+        if isinstance(protocol, _Early):
+            if loop.time() < self._early_until_s:
+                self._timer = loop.call_later(_LOOK_AGAIN_S, self._answer, greeting, end)
+            elif protocol.why is not None:
+                self._end(protocol.why)
+            else:
+                self._leave()
+                self.close()
+        elif isinstance(protocol, str):
             self._end(protocol)
-            return
-        self._leave()
-        transport.set_protocol(protocol)
-        protocol.connection_made(transport)
-        if len(received) > end:
-            protocol.data_received(received[end:])
+        else:
+            self._leave()
+            transport.set_protocol(protocol)
+            protocol.connection_made(transport)
+            if len(self._received) > end:
+                protocol.data_received(self._received[end:])
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._leave()
@@ -287,9 +327,12 @@ class _Stranger(asyncio.Protocol):
         self.close()
 
     def _leave(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
+        self._stop_timer()
         self._forget(self)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 class _Greeter(asyncio.Protocol):

@@ -22,6 +22,7 @@ from coordinator_server.server.cluster.link_transport import LinkTransport, Node
 from coordinator_server.server.cluster.neighbours import Identity, Neighbours
 from coordinator_server.server.cluster.nodes import Nodes, Place
 from coordinator_server.server.cluster.unix import Sockets
+from coordinator_server.server.cluster.view import CATALOG_SHARD, NO_NODE
 from coordinator_server.server.foundation import Foundation
 
 
@@ -96,7 +97,8 @@ def open_cluster(  # noqa: PLR0913 - arguments with names
         own,
         replica,
         FeedServer(feeds, own, has_provenance=services.has_provenance),
-        FeedClient(feeds, replica, lambda: nodes.controller_id),
+        # A node that owns the catalog, and has not loaded it yet, follows nobody.
+        FeedClient(feeds, replica, lambda: NO_NODE if nodes.owns(CATALOG_SHARD) else nodes.controller_id),
         lambda: {each.loop: each.incarnation for each in nodes.view.nodes if each.loop != nodes.loop},
     )
     neighbours = Neighbours(who, effects, courier)

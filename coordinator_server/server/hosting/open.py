@@ -234,17 +234,19 @@ def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopS
     )
 
 
-def _suspend(runtimes: Runtimes, topics: LoopTopics) -> None:
-    """Let no shard answer while the lease is over."""
-    log.warning("lease-over", action="requests get NOT_COORDINATOR: another node may own the shards")
+def _suspend(runtimes: Runtimes, topics: LoopTopics, has_run_out: bool) -> None:
+    """Let no shard answer while the lease is over. A node that starts or leaves has none, which is no fault."""
+    if has_run_out:
+        log.warning("lease-over", action="requests get NOT_COORDINATOR: another node may own the shards")
     for runtime in runtimes.values():
         runtime.suspend(True)
     topics.forget_all()
 
 
-def _resume(runtimes: Runtimes, topics: LoopTopics, cluster: Cluster) -> None:
+def _resume(runtimes: Runtimes, topics: LoopTopics, cluster: Cluster, had_run_out: bool) -> None:
     """Let the shards answer again."""
-    log.info("lease-renewed", action="the sessions of members begin anew")
+    if had_run_out:
+        log.info("lease-renewed", action="the sessions of members begin anew")
     for runtime in runtimes.values():
         runtime.suspend(False)
     topics.forget_all()

@@ -91,7 +91,7 @@ def test_a_request_waits_for_the_load_that_replaces_the_first(toy: ToyRuntime) -
 
 def test_a_request_is_not_run_when_the_lease_is_over(toy: ToyRuntime) -> None:
     """Another node may own the shard. A pass over the connection would have looked."""
-    lease = toy.gate.lease(lambda: toy.runtime.suspend(True))
+    lease = toy.gate.lease(lambda _: toy.runtime.suspend(True))
     lease.renew(toy.clock.boot_ms(), 1000)
     outcome = Outcome()
     toy.answer(lambda shard, reply: CoordinatorResult("beat"), outcome)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from coordinator_server.machine.errors import CoordinatorError
@@ -25,12 +27,17 @@ class Held:
         self.reads = 0
         self.gate = Gate(self._boot_ms)
         self.called: list[str] = []
-        self.shards = self.gate.lease(lambda: self.called.append("ended"), lambda: self.called.append("renewed"))
+        self.had_run_out: list[bool] = []
+        self.shards = self.gate.lease(partial(self._call, "ended"), partial(self._call, "renewed"))
         self.catalog = self.gate.lease()
 
     def _boot_ms(self) -> int:
         self.reads += 1
         return self.clock.boot_ms()
+
+    def _call(self, what: str, had_run_out: bool) -> None:
+        self.called.append(what)
+        self.had_run_out.append(had_run_out)
 
 
 @pytest.fixture
@@ -94,6 +101,20 @@ def test_a_lease_may_be_given_back(held: Held) -> None:
     held.shards.end()
 
     assert held.called == ["ended"]
+
+
+def test_it_is_said_whether_a_lease_had_run_out(held: Held) -> None:
+    """A process that has none yet, or gives it back, is not in trouble."""
+    held.shards.end()
+    held.shards.renew(held.clock.boot_ms(), LEASE_MS)
+    held.clock.advance(LEASE_MS)
+    held.gate.is_open()
+    held.shards.end()
+    held.shards.renew(held.clock.boot_ms(), LEASE_MS)
+    held.shards.end()
+
+    assert held.called == ["ended", "renewed", "ended", "renewed", "ended"]
+    assert held.had_run_out == [False, False, True, True, False]
 
 
 def test_each_lease_stops_requests(held: Held) -> None:
