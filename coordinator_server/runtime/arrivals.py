@@ -2,9 +2,9 @@
 
 A shard that nodes give to each other is taken and loaded in a few ms. A client that comes in between and hears
 COORDINATOR_LOAD_IN_PROGRESS or NOT_COORDINATOR asks again much later: librdkafka gives up a commit that has heard the one three
-times, and waits for a second after the other one if it has just learned that this is the node. What waits runs when the shard is
-loaded, in its order, before anything that comes later. It waits no longer than ``offsets.commit.timeout.ms``: then, or if
-MOST_WAITING wait already, it is refused.
+times, and waits for a second after the other one if it has just learned that this is the node. So requests that write wait, and so
+does OffsetFetch; other reads are refused. What waits runs when the shard is loaded, in its order, before anything that comes later.
+It waits no longer than ``offsets.commit.timeout.ms``: then, or if MOST_WAITING wait already, it is refused.
 
 Messages from other shards do not wait: their sender repeats them, and what has failed for it must not run later.
 """

@@ -1,8 +1,12 @@
-"""OffsetFetch (9): at once for the usual requests, in steps for all offsets of large groups."""
+"""OffsetFetch (9): at once for the usual requests, in steps for all offsets of large groups.
+
+At a node a request waits for a shard that is about to come, or is being loaded, as requests that write do (runtime/arrivals.py):
+whoever hears COORDINATOR_LOAD_IN_PROGRESS asks again after its own back-off, which doubles.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, Final
@@ -10,9 +14,10 @@ from typing import Any, Final
 from coordinator_server.group.fetch import LatestFetch, PlainFetch
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.errors import CoordinatorError
-from coordinator_server.machine.shard import RequestContext
+from coordinator_server.machine.shard import CoordinatorResult, Reply, RequestContext
 from coordinator_server.offsets.fetch import OFFSETS_PER_STEP, OffsetsMoment
 from coordinator_server.runtime.callback_reply import CallbackReply
+from coordinator_server.runtime.gather import Gather
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.lists import portions_in_steps
@@ -45,7 +50,13 @@ from protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 
+
+def _awaited(_shard: GroupShard, _context: RequestContext, _request: None, _reply: Reply[None]) -> CoordinatorResult[None]:
+    return CoordinatorResult(None, depends_on=0)
+
+
 FETCH_LATEST = WriteOperation("fetch-offsets", GroupShard.fetch_latest_offsets)
+AWAIT_SHARD: WriteOperation[GroupShard, None, None] = WriteOperation("await-shard", _awaited)
 # Of one request and group: a group that gets new commits all the time is read although not all is prepared.
 MOST_PREPARATIONS = 1_000
 
@@ -65,13 +76,11 @@ def fetch_offsets(
     if request.require_stable:
         reply.read_latest()
     fetch = _Fetch(node, context, asked, reply.is_behind_writes, request.require_stable)
-    if reply.is_large or fetch.work() > OFFSETS_PER_STEP:
-        reply.connection.use_up()
-        node.steps.run(reply, fetch.in_steps())
-    elif fetch.is_latest:
-        fetch.answer_when_durable(reply)
+    missing = () if fetch.is_latest else fetch.missing()
+    if missing:
+        fetch.answer_when_here(missing, reply)
     else:
-        reply.complete(at_once(fetch.in_steps()))
+        fetch.answer(reply)
     return None
 
 
@@ -204,6 +213,30 @@ class _Fetch:
             except CoordinatorError:
                 continue  # The group's own answer says why.
         return work
+
+    def missing(self) -> set[int]:
+        """Return the partitions of groups whose shard is not loaded here."""
+        runtime = self.node.groups
+        partitions = {self.node.partition_of(group.group_id) for group in self.asked}
+        return {partition for partition in partitions if runtime.state(partition) is None}
+
+    def answer_when_here(self, partitions: Collection[int], reply: Exchange[OffsetFetchResponse | FetchedOffsets]) -> None:
+        """Answer when each of these shards is loaded, or is not awaited here: a node's clients wait for a shard that comes."""
+        gather: Gather[None] = Gather(len(partitions), lambda _: self.answer(reply))
+        for place, partition in enumerate(partitions):
+            self.node.groups.write(partition, AWAIT_SHARD, self.context, None, gather.reply(place))
+
+    def answer(self, reply: Exchange[OffsetFetchResponse | FetchedOffsets]) -> None:
+        """Answer now, or in steps, or when what is read is durable."""
+        if reply.connection.is_closed:
+            return
+        if reply.is_large or self.work() > OFFSETS_PER_STEP:
+            reply.connection.use_up()
+            self.node.steps.run(reply, self.in_steps())
+        elif self.is_latest:
+            self.answer_when_durable(reply)
+        else:
+            reply.complete(at_once(self.in_steps()))
 
     def in_steps(self) -> Work[OffsetFetchResponse]:
         """Read the groups one after the other."""

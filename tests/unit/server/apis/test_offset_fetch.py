@@ -17,6 +17,7 @@ from coordinator_server.runtime.context import ShardContext, ShardState
 from coordinator_server.runtime.repeat import Repeat
 from coordinator_server.runtime.runtime import WriteOperation
 from coordinator_server.server.apis.offset_fetch import (
+    AWAIT_SHARD,
     FETCH_LATEST,
     OFFSET_FETCH_API,
 )
@@ -46,7 +47,7 @@ Offsets = dict[tuple[str, int], int]
 
 
 class Server:
-    """A node with one shard of groups. Reads or writes fail with ``error``; writes wait while ``is_slow``."""
+    """A node with one shard of groups. Reads or writes fail with ``error``; writes wait while ``is_slow``, and for the shard."""
 
     def __init__(self) -> None:
         self.log = GroupLog()
@@ -55,6 +56,7 @@ class Server:
         self.groups = self.image = self
         self.error: ErrorCode | None = None
         self.is_slow = False
+        self.is_here = True
         self.later: list[Callable[[], None]] = []
         self.reads = 0
         # What the runtime would look at before it answers a request once more.
@@ -79,8 +81,8 @@ class Server:
     def read(self, partition: int, operation: Callable[..., Any], *arguments: Any) -> Any:
         """As the runtime of groups."""
         self.reads += 1
-        if self.error is not None:
-            raise CoordinatorError(self.error)
+        if self.error is not None or not self.is_here:
+            raise CoordinatorError(self.error or ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
         return operation(self.log.shard, self.log.committed_offset, *arguments)
 
     def read_repeatable(self, partition: int, operation: Callable[..., Any], request: Any) -> tuple[Any, Repeat | None] | None:
@@ -92,8 +94,9 @@ class Server:
         self, partition: int, operation: WriteOperation[Any, Any, Any], context: RequestContext, request: Any, reply: Reply[Any]
     ) -> None:
         """As the runtime of groups."""
-        assert operation is FETCH_LATEST
-        self.written.append(request.require_stable)
+        assert operation in (AWAIT_SHARD, FETCH_LATEST)
+        if operation is FETCH_LATEST:
+            self.written.append(request.require_stable)
 
         def answer() -> None:
             if self.error is not None:
@@ -102,8 +105,12 @@ class Server:
                 reply.complete(self.log.run(operation.call, request, version=context.api_version).response)
 
         self.later.append(answer)
-        if not self.is_slow:
+        if self.is_here and not self.is_slow:
             self.work()
+
+    def state(self, partition: int) -> GroupShard | None:
+        """As the runtime of groups."""
+        return self.log.shard if self.is_here else None
 
     def work(self) -> None:
         later, self.later = self.later, []
@@ -237,6 +244,36 @@ def test_a_shard_that_refuses_is_an_error_of_the_group(
 
     expected: Any = [(0, {0: (-1, shown)})] if version < 2 else [(shown, {})]
     assert told(answer, version) == expected
+
+
+@pytest.mark.parametrize(("version", "stable"), READS)
+@pytest.mark.parametrize("count", [3, MANY])
+def test_a_read_waits_for_a_shard_that_comes(server: Server, version: int, stable: bool, count: int) -> None:
+    """As writes do, whose runtime says for how long."""
+    server.commit("g", dict.fromkeys(range(count), 5))
+    server.is_here = False
+    server.begin(version, {"g": [0, 2]}, stable=stable)
+    assert server.peer.is_waiting
+
+    server.is_here = True
+    server.work()
+
+    answer = server.peer.receive(version)
+    assert isinstance(answer, OffsetFetchResponse)
+    assert told(answer, version) == [(0, {0: (5, 0), 2: (5, 0)})]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_read_is_refused_when_its_shard_does_not_come(server: Server, version: int) -> None:
+    server.is_here = False
+    server.begin(version, {"g": [0]})
+    server.error = ErrorCode.NOT_COORDINATOR
+    server.work()
+
+    answer = server.peer.receive(version)
+    assert isinstance(answer, OffsetFetchResponse)
+    shown: Any = [(0, {0: (-1, server.error)})] if version < 2 else [(server.error, {})]
+    assert told(answer, version) == shown
 
 
 @pytest.mark.parametrize("count", [3, MANY])
