@@ -25,12 +25,12 @@ _ENDED: Final = 0
 
 class Lease:
     """One right to answer. ``ends_ms`` is on CLOCK_BOOTTIME. ``ended`` and ``renewed`` are called when it is over, and when it is
-    not any more, both with whether it had run out: this process did not end it.
+    not any more, both with whether it had run out: this process did not end it. The gate is as all leases are by then.
     """
 
     def __init__(self, gate: Gate, ended: Callable[[bool], None], renewed: Callable[[bool], None]) -> None:
         self.ends_ms = NEVER
-        self.is_over = False
+        self.is_over = self._is_told = False
         self._has_run_out = False
         self._gate = gate
         self._ended = ended
@@ -63,11 +63,15 @@ class Lease:
     def compare(self, now_ms: int) -> None:
         """Note whether it is over at that time."""
         is_over = now_ms >= self.ends_ms
-        if is_over != self.is_over:
-            self.is_over = is_over
-            if is_over:
-                self._has_run_out = self.ends_ms > _ENDED
-            (self._ended if is_over else self._renewed)(self._has_run_out)
+        if is_over and not self.is_over:
+            self._has_run_out = self.ends_ms > _ENDED
+        self.is_over = is_over
+
+    def tell(self) -> None:
+        """Call what is called when it is over, or not any more, if that has changed."""
+        if self._is_told != self.is_over:
+            self._is_told = self.is_over
+            (self._ended if self.is_over else self._renewed)(self._has_run_out)
 
 
 class Gate:
@@ -94,13 +98,15 @@ class Gate:
         return self._is_open
 
     def look(self) -> None:
-        """Compare all leases with the clock."""
+        """Compare all leases with the clock, and say what has changed."""
         now_ms = self.boot_ms()
         for lease in self._leases:
             lease.compare(now_ms)
         self.is_limited = any(lease.ends_ms != NEVER for lease in self._leases)
         self._ends_ms = min((lease.ends_ms for lease in self._leases if not lease.is_over), default=NEVER)
         self._is_open = not any(lease.is_over for lease in self._leases)
+        for lease in self._leases:
+            lease.tell()
 
 
 def _stands_still() -> int:

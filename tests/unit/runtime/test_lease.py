@@ -96,6 +96,20 @@ def test_a_lease_may_be_won_back(held: Held) -> None:
     assert held.called == ["ended", "renewed", "ended"]
 
 
+def test_who_is_called_finds_the_gate_as_the_lease_is() -> None:
+    """The catalog's owner goes on with what waited for the lease if the gate is open."""
+    clock, found = ManualClock(), list[bool]()
+    gate = Gate(clock.boot_ms)
+    lease = gate.lease(lambda _: found.append(gate.is_open()), lambda _: found.append(gate.is_open()))
+    lease.renew(clock.boot_ms(), LEASE_MS)
+    clock.advance(LEASE_MS)
+    gate.look()
+
+    lease.renew(clock.boot_ms(), LEASE_MS)
+
+    assert found == [False, True]
+
+
 def test_a_lease_may_be_given_back(held: Held) -> None:
     held.shards.renew(held.clock.boot_ms(), LEASE_MS)
     held.shards.end()
