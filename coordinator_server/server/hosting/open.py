@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -50,8 +50,8 @@ from coordinator_server.server.hosting.silence_files import SilenceFiles
 from coordinator_server.server.hosting.silences import Silences, open_silences
 from coordinator_server.server.hosting.streams_topics import StreamsTopics
 from coordinator_server.server.hosting.timers import LoopTimers
-from coordinator_server.server.hosting.topic_deletions import TopicDeletions
 from coordinator_server.server.hosting.topic_image import LoopTopics
+from coordinator_server.server.hosting.topic_news import TopicNews
 from coordinator_server.server.wire.open import Wire
 from coordinator_server.worker import Worker
 from protocol.messages.cluster_metadata import ProducerIdsRecord, TopicRecord
@@ -71,7 +71,7 @@ class Hosting(NamedTuple):
     node: Node
     timers: LoopTimers
     executor: ExecutorQueue | None
-    deletions: TopicDeletions
+    topic_news: TopicNews
     group_counts: GroupCounts
     moves: Moves
     retention: Retention
@@ -83,7 +83,7 @@ class Hosting(NamedTuple):
     async def finish_loading(self) -> None:
         """Wait until every shard is loaded, and start what may change or remove files. Raises StartError."""
         await self.hosted.finish_loading()
-        self.deletions.begin()
+        self.topic_news.begin()
         if self.cleaner is not None:
             self.cleaner.start()
         self.retention.start()
@@ -169,22 +169,24 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
         authorizer=authorizer,
         audit=audit,
     )
-    deletions = _deletions(runtimes, node.ourselves)
+    topic_news = _topic_news(runtimes, node.ourselves)
     rows = {topic: {row.effect.name: row for row in BUILDERS[topic].asked} for topic in KINDS}
     cluster.courier.deliver_to(Destinations(runtimes, rows, partial(_begin_kind, hosted, node)))
-    catalog.notify(_notices(cluster, node, hosted, deletions))
+    catalog.notify(_notices(cluster, node, hosted, topic_news))
     return Hosting(
         hosted=hosted,
         node=node,
         timers=LoopTimers(loop, services.timers, clock),
         executor=services.executor,
-        deletions=deletions,
+        topic_news=topic_news,
         group_counts=group_counts,
         moves=Moves(hosted, cluster.nodes, store, services.flusher.after_submit, cluster.roles),
         retention=open_retention(store, config, clock, retention_worker, history),
         history=history,
         cleaner=_cleaner(base, cluster.nodes) if has_cleaner else None,
-        lease=base.gate.lease(partial(_suspend, runtimes, topics), partial(_resume, runtimes, topics, cluster)),
+        lease=base.gate.lease(
+            partial(_suspend, runtimes, topics, topic_news), partial(_resume, runtimes, topics, topic_news, cluster)
+        ),
         silences=silences,
     )
 
@@ -234,39 +236,32 @@ def _runtime(topic: str, builder: Builder, materials: Materials, services: LoopS
     )
 
 
-def _suspend(runtimes: Runtimes, topics: LoopTopics, has_run_out: bool) -> None:
+def _suspend(runtimes: Runtimes, topics: LoopTopics, topic_news: TopicNews, has_run_out: bool) -> None:
     """Let no shard answer while the lease is over. A node that starts or leaves has none, which is no fault."""
     if has_run_out:
         log.warning("lease-over", action="requests get NOT_COORDINATOR: another node may own the shards")
+    topic_news.suspend(True)
     for runtime in runtimes.values():
         runtime.suspend(True)
     topics.forget_all()
 
 
-def _resume(runtimes: Runtimes, topics: LoopTopics, cluster: Cluster, had_run_out: bool) -> None:
+def _resume(runtimes: Runtimes, topics: LoopTopics, topic_news: TopicNews, cluster: Cluster, had_run_out: bool) -> None:
     """Let the shards answer again."""
     if had_run_out:
         log.info("lease-renewed", action="the sessions of members begin anew")
     for runtime in runtimes.values():
         runtime.suspend(False)
     topics.forget_all()
+    topic_news.suspend(False)
     if cluster.roles is not None:
         cluster.roles.resume()
 
 
-def _deletions(runtimes: Runtimes, ourselves: RequestContext) -> TopicDeletions:
-    deleting = {topic: BUILDERS[topic].topics_deleted for topic in KINDS}
-    return TopicDeletions(runtimes, {topic: operation for topic, operation in deleting.items() if operation}, ourselves)
-
-
-def _notify_changed(runtimes: Runtimes, names: Collection[str]) -> None:
-    """Notify all loaded shards which topics have changed. A shard that loads later looks at all topics."""
-    if not names:
-        return
-    for kind, runtime in runtimes.items():
-        changed = BUILDERS[kind].topics_changed
-        if changed is not None:
-            runtime.read_all("topics-changed", changed, names)
+def _topic_news(runtimes: Runtimes, ourselves: RequestContext) -> TopicNews:
+    deleting = {topic: operation for topic in KINDS if (operation := BUILDERS[topic].topics_deleted) is not None}
+    changing = {topic: changed for topic in KINDS if (changed := BUILDERS[topic].topics_changed) is not None}
+    return TopicNews(runtimes, deleting, changing, ourselves)
 
 
 def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
@@ -280,17 +275,16 @@ def _begin_kind(hosted: Hosted, node: Node, topic: str) -> bool:
     return False
 
 
-def _notices(cluster: Cluster, node: Node, hosted: Hosted, deletions: TopicDeletions) -> Notices:
+def _notices(cluster: Cluster, node: Node, hosted: Hosted, topic_news: TopicNews) -> Notices:
     """Return all that follows the catalog, when a change is visible in this loop's catalog and before it is answered."""
 
     def changed() -> None:
         hosted.use_listed(cluster.catalog)
-        _notify_changed(node.runtimes, node.image.refresh())
+        topic_news.changed(node.image.refresh())
         cluster.family_news.changed()
 
     def deleted(gone: Sequence[DeletedTopic]) -> None:
         node.image.forget(gone)
-        deletions.remove_state(gone)
-        _notify_changed(node.runtimes, [topic.name for topic in gone])
+        topic_news.deleted(gone)
 
     return Notices(changed, deleted)
