@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from coordinator_server.group.registry import Groups
-from coordinator_server.group.share.group_deletion import StatesOfGroups, Then
+from coordinator_server.group.share.group_deletion import StatesOfGroups, Then, has_states
 from coordinator_server.group.why import Why
 from coordinator_server.machine.block import BlockSequence, RecordBlock
 from coordinator_server.machine.errors import CoordinatorError, operation_error
@@ -64,7 +64,7 @@ def _delete_rest(
     share = groups.share_context
 
     def delete() -> CoordinatorResult[Any]:
-        changing = {name: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS for name in names if name in share.attempts}
+        changing = {name: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS for name in names if has_states(share, name)}
         result = _delete(groups, names, max_batch_bytes, {**changing, **refused, **errors})
         return replace(result, response=DEFERRED, on_append=partial(_answer, groups, reply, result.response, result.on_append))
 

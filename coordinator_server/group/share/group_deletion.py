@@ -2,10 +2,11 @@
 (``GroupCoordinatorService.deleteGroups``).
 
     DeleteGroups ── records: all topics deleting ── durable ──► messages to the shards that keep the states
-    answer ◄── durable ── tombstones ◄── all of them done, or refused ◄──┘
+    answer ◄── durable ── tombstones ◄── record: none deleting ◄── all of them done, or refused ◄──┘
 
-Groups without states are deleted as others are, in the same answer. If the server ends in between, the group exists after the
-load, and its topics are still deleting: their states are deleted then, and the group stays until it is deleted again.
+Groups without states are deleted as others are, in the same answer. A group that gets a member or offsets meanwhile stays, and
+none of its topics is deleting any more. If the server ends in between, the group exists after the load: the states of topics that
+are still deleting are deleted then, and the group stays until it is deleted again.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace
+
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.share.context import ShareContext
-from coordinator_server.group.share.deletion import delete_states
+from coordinator_server.group.share.deletion import close_deletions, delete_states
 from coordinator_server.group.share.group import ShareGroup
 from coordinator_server.group.share.offsets import is_changing
 from coordinator_server.group.share.state_messages import SharePartition
@@ -27,6 +30,14 @@ from protocol.error_codes import ErrorCode
 
 Then: TypeAlias = Callable[[Mapping[str, ErrorCode]], None]
 """Called with the errors of groups whose states could not be deleted."""
+
+
+def has_states(share: ShareContext, group_id: str) -> bool:
+    """Return whether share partitions of a group have a state, are about to get one, or messages about them are under way."""
+    group = share.groups.by_id.get(group_id)
+    if group is None:
+        return False
+    return is_changing(share, group) or any(topic.partitions for topic in group.state_topics.value.initialized.values())
 
 
 class StatesOfGroups:
@@ -70,12 +81,15 @@ class StatesOfGroups:
         if not self._left:
             then({})
         for group_id, partitions in self._partitions.items():
-            delete_states(self._share, group_id, partitions, partial(self._finish, group_id, then))
+            delete_states(self._share, group_id, partitions, partial(self._finish, group_id, partitions, then))
 
-    def _finish(self, group_id: str, then: Then, errors: Mapping[SharePartition, ErrorCode]) -> CoordinatorResult[Any]:
+    def _finish(
+        self, group_id: str, topics: Partitions, then: Then, errors: Mapping[SharePartition, ErrorCode]
+    ) -> CoordinatorResult[Any]:
         for error in errors.values():
             self._errors[group_id] = error
-        return CoordinatorResult(None, on_append=partial(self._finished, group_id, then))
+        closed = close_deletions(self._share, group_id, topics, errors)
+        return replace(closed, on_append=partial(self._finished, group_id, then))
 
     def _finished(self, group_id: str, then: Then, error: ErrorCode | None) -> None:
         if error is None and group_id in self._left:

@@ -327,55 +327,6 @@ def test_groups_of_all_types_are_deleted_in_one_answer(world: ShareWorld) -> Non
     assert world.starts("h") == {}
 
 
-def test_the_tombstones_follow_when_all_states_are_gone(world: ShareWorld) -> None:
-    for name in ("g", "h"):
-        world.alter(name, t={0: 5, 1: 6})
-    world.work()
-    world.taken()
-    world.delete_groups("g", "h")
-    assert world.taken() == ["StatePartitionMetadata"] * 2
-    assert not world.log.shard.groups.share.by_id["g"].state_topics.value.initialized
-
-    world.log.deliver(world.keep)
-    world.log.advance(0)
-    assert {name.removeprefix("-") for name in world.taken()} == {
-        "TargetAssignmentMetadata",
-        "StatePartitionMetadata",
-        "Metadata",
-    }
-    assert not world.log.shard.groups.share.by_id
-
-
-def test_a_group_whose_states_are_left_stays(world: ShareWorld) -> None:
-    for name, partition in (("g", 0), ("h", 1)):
-        world.alter(name, t={partition: 5})
-    world.work()
-    world.refused[1] = ErrorCode.UNKNOWN_SERVER_ERROR
-    reply = world.delete_groups("g", "h")
-    world.work()
-
-    assert results(reply) == {"g": OK, "h": ErrorCode.UNKNOWN_SERVER_ERROR}
-    assert list(world.log.shard.groups.share.by_id) == ["h"]
-    world.refused.clear()
-    again = world.delete_groups("h")
-    world.work()
-    assert results(again) == {"h": OK}
-    world.assert_settled()
-
-
-def test_a_group_that_gets_a_member_meanwhile_stays(world: ShareWorld) -> None:
-    """Its states are gone, and come back."""
-    world.alter(t={0: 5, 1: 5})
-    world.work()
-    reply = world.delete_groups("g")
-    world.member("m").join()
-    world.work()
-    world.settle()
-
-    assert results(reply) == {"g": NOT_EMPTY}
-    assert world.member("m").assigned == {"t": [0, 1]}
-
-
 # Topics.
 
 
