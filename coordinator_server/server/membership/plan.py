@@ -69,7 +69,7 @@ def plan(table: Table, me: Member, *, takes: bool = True, without: Collection[Me
         elif room < 0:
             mine = [each for each in of_topic if table.shards[each].owner == me]
             others = [each for each in staying if each != me and each not in without]
-            give += _divided(_with_epochs(table, mine[room:]), others, owned)
+            give += _divided(_with_epochs(table, mine[room:]), others, owned, me if me in staying else None)
     return Plan(take, [each for each in give if each[0].topic != CATALOG.topic] or give)
 
 
@@ -87,12 +87,17 @@ def _room(owned: Counter[Member | None], staying: Sequence[Member], me: Member, 
 
 
 def _divided(
-    mine: Iterable[tuple[ShardId, int]], others: Sequence[Member], owned: Counter[Member | None]
+    mine: Iterable[tuple[ShardId, int]], others: Sequence[Member], owned: Counter[Member | None], stays: Member | None
 ) -> Iterable[tuple[ShardId, int, Member]]:
-    """Yield each shard with the member that has fewest then."""
+    """Yield each shard with the member that has the fewest then. A member that ``stays`` gives only to one that has no more than
+    itself afterwards: while the one that lacks a shard accepts none, the others would give it to each other again and again.
+    """
     for shard, epoch in mine if others else ():
         to = min(others, key=lambda each: (owned[each], each))
+        if stays is not None and owned[to] + 2 > owned[stays]:
+            return
         owned[to] += 1
+        owned[stays] -= 1
         yield shard, epoch, to
 
 

@@ -42,6 +42,16 @@ def test_shards_are_spread_evenly(owned: dict[int, int], shards: int, takes: int
 
 
 @pytest.mark.parametrize(
+    ("owned", "shards", "given"), [({1: 2, 2: 0, 3: 1}, 3, []), ({1: 3, 2: 0, 3: 2}, 5, []), ({1: 4, 2: 0, 3: 1}, 5, [3])]
+)
+def test_what_one_refuses_stays_unless_another_has_fewer(owned: dict[int, int], shards: int, given: list[int]) -> None:
+    """Node 2 is silent, and not marked dead yet: a shard would go back and forth between the others at each look."""
+    found = plan(table(owned, shards), ONE, without=[TWO])
+
+    assert [to.node for *_, to in found.give] == given
+
+
+@pytest.mark.parametrize(
     ("owned", "shards", "has"),
     [
         ({1: 3}, 3, True),
