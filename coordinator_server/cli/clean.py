@@ -28,9 +28,9 @@ from coordinator_server.pipeline.compact.engine import PythonEngine, ShardResult
 from coordinator_server.pipeline.compact.last_places import MOST_BYTES
 from coordinator_server.pipeline.compact.plan import ShardPlan
 from coordinator_server.pipeline.compact.run import compact, compaction_lock, plans
-from coordinator_server.pipeline.errors import PipelineError
+from coordinator_server.pipeline.errors import Busy, PipelineError
 from coordinator_server.pipeline.progress import Progress
-from coordinator_server.server.hosting.cleaner import Clean, Cleaned
+from coordinator_server.server.hosting.cleaner import BUSY, Clean, Cleaned
 
 # A task on Spark has half of the memory for the keys of a shard. The rest is for what it reads at a time.
 _SPARK_PART: Final = 2
@@ -49,6 +49,8 @@ def main() -> int:
     _limit_memory(order.max_memory_bytes)
     try:
         sys.stdout.buffer.write(msgspec.json.encode(clean(order)))
+    except Busy as busy:
+        return complain(busy, BUSY)
     except (PipelineError, LogError, OSError) as failure:
         return complain(failure, 1)
     return 0

@@ -33,6 +33,8 @@ from coordinator_server.server.hosting.interpreter import child_command
 log = structlog.get_logger(__name__)
 
 COMMAND: Final = tuple(child_command("clean"))
+BUSY: Final = 3
+"""The exit code of a child that has found another process at work, which compacts or removes what was compacted."""
 # A shard that could not be cleaned is skipped until its dirty bytes have grown by this factor.
 _TRY_AGAIN_AT: Final = 2
 _SAID_BYTES: Final = 2000
@@ -168,6 +170,8 @@ class Cleaner:
         )
         end = await asyncio.to_thread(self._run_child, order)
         cleaned = self._log_outcome(end)
+        if cleaned is None:
+            return
         self._given_up = {shard: size for shard, size in self._given_up.items() if shard not in due}
         self._given_up |= {shard: size for shard, size in due.items() if shard not in cleaned}
 
@@ -193,8 +197,8 @@ class Cleaner:
                 self._child = None
         return _End(code, result, said[-_SAID_BYTES:].decode(errors="replace").strip(), time.monotonic() - started)
 
-    def _log_outcome(self, end: _End) -> set[str]:
-        """Log the outcome and return the cleaned shards."""
+    def _log_outcome(self, end: _End) -> set[str] | None:
+        """Log the outcome and return the cleaned shards; None if another process was at work, which says nothing about them."""
         seconds = round(end.seconds, 1)
         if self._is_stopping:
             return set()
@@ -203,6 +207,10 @@ class Cleaner:
             self._failed(why, end.seconds)
             log.warning("log-not-cleaned", why=why)
             return set()
+        if end.code == BUSY:
+            self.report.said = end.said
+            log.info("log-not-cleaned", why=end.said, action="it is tried again later")
+            return None
         if end.code != 0:
             why = end.said or "it said nothing"
             self._failed(why, end.seconds)

@@ -18,6 +18,7 @@ from coordinator_server.log.errors import Unavailable
 from coordinator_server.log.jobs import Cleanable
 from coordinator_server.log.layers.layer import newest_valid_layer
 from coordinator_server.log.opening import cleanable
+from coordinator_server.pipeline.compact.run import compaction_lock
 from coordinator_server.server.hosting import cleaner as cleaner_module
 from coordinator_server.server.hosting.cleaner import COMMAND, Clean, Cleaner
 from protocol.record_batch import Record
@@ -208,6 +209,24 @@ def test_a_child_that_fails_costs_a_line(data_dir: Path, lines: Noted, looks: No
     assert [(line["event"], line["why"]) for line in lines] == 2 * [("log-not-cleaned", why)]
     assert (cleaner.report.runs, cleaner.report.failures, cleaner.report.said) == (0, 2, why)
     assert newest_valid_layer(data_dir / "__consumer_offsets-3") is None
+
+
+def test_shards_are_not_given_up_while_another_process_is_at_work(data_dir: Path, lines: Noted) -> None:
+    """A shard to which nobody writes would never be compacted."""
+    cleaner = Cleaner(config_with(**EAGER).live, data_dir, filled(data_dir, 3))
+
+    async def wait() -> None:
+        with compaction_lock(data_dir):
+            cleaner.start()
+            await lines.until(lambda: bool(lines))
+        await lines.until(lambda: lines[-1]["event"] == "log-cleaned")
+        await cleaner.stop()
+
+    asyncio.run(wait())
+
+    assert (lines[0]["event"], lines[0]["log_level"]) == ("log-not-cleaned", "info")
+    assert "another compaction of" in lines[0]["why"]
+    assert (cleaner.report.runs, cleaner.report.failures) == (1, 0)
 
 
 def test_a_child_that_takes_too_long_is_ended(data_dir: Path, lines: Noted) -> None:
