@@ -212,6 +212,23 @@ class LiveConfig(Struct, kw_only=True, forbid_unknown_fields=True, rename=dotted
             "larger than this; -1: size removes none.",
         ),
     ] = -1
+    log_local_retention_ms: Annotated[
+        int,
+        Meta(ge=-2),
+        FromKafka(
+            "Records that a compacted layer replaces, and that are kept, move from the store to store.objects at this age, and are "
+            "read there; -1: none moves for its age; -2: as log.history.retention.ms. Without store.objects none moves."
+        ),
+    ] = -2
+    log_local_retention_bytes: Annotated[
+        int,
+        Meta(ge=-2),
+        FromKafka(
+            "The oldest records that a compacted layer replaces, and that are kept, move from the store to store.objects, whatever "
+            "their age, while those of their shard that are not moved are larger than this; -1: none moves for their size; -2: "
+            "as log.history.retention.bytes."
+        ),
+    ] = -2
     log_cleaner_enable: Annotated[
         bool, FromKafka("Whether the server compacts its log in the background.", follows="log.retention.check.interval.ms")
     ] = True

@@ -33,6 +33,7 @@ from coordinator_server.log.submit_counts import SubmitCounts
 from coordinator_server.worker import Worker
 
 FOREVER: Final = -1
+AS_HISTORY: Final = -2
 
 Failures = Mapping[ShardId, LogError]
 """The outcomes of a list of appends: why shards are not durable. The other shards of the list are."""
@@ -196,19 +197,28 @@ class FetchedLog(Protocol):
 
 
 class History(NamedTuple):
-    """How much history is kept at least: by age, and by the bytes of a shard. FOREVER is no limit."""
+    """How much history is kept at least: by age, and by the bytes of a shard. FOREVER is no limit.
+
+    So much of it stays in the database of several nodes: what is older, or more, moves to their object store. AS_HISTORY is all.
+    """
 
     history_ms: int
     history_bytes: int = FOREVER
+    local_ms: int = AS_HISTORY
+    local_bytes: int = AS_HISTORY
 
 
 class Removed(NamedTuple):
-    """What was removed from a shard: layers by their end, segments by their base. ``damage`` is why the rest was kept."""
+    """What was removed from a shard: layers by their end, segments by their base. ``damage`` is why the rest was kept.
+
+    The segments in ``moved`` are in an object store now.
+    """
 
     shard: ShardId
     layers: list[int]
     segments: list[int]
     damage: DamagedLog | None = None
+    moved: Sequence[int] = ()
 
 
 class RetentionRule(NamedTuple):

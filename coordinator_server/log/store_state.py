@@ -27,6 +27,8 @@ class StoreState(Struct, frozen=True):
 
     ``trims``: whether the role may remove rows that layers replace. ``waiting_eras`` of the ``eras`` of the log are closed and have
     their rows still. ``objects`` is where the files of new layers go, "" for the database.
+
+    The rows of the log take ``log_bytes``. Older ones are ``segments`` in an object store, of ``segment_bytes`` together.
     """
 
     address: str
@@ -40,3 +42,6 @@ class StoreState(Struct, frozen=True):
     waiting_eras: int
     eras: int
     objects: str
+    log_bytes: int
+    segments: int
+    segment_bytes: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from coordinator_server.cli.clean import clean
 from coordinator_server.log.opening import cleanable, store_ends, store_upkeep
 from coordinator_server.log.postgresql.job_log import job_log
 from coordinator_server.log.postgresql.removal import Removal
-from coordinator_server.log.store import History
+from coordinator_server.log.store import FOREVER, History
 from coordinator_server.log.store_paths import StoreName, is_store, split_path
 from coordinator_server.server.hosting.cleaner import Clean
 from tests.support.group_lives import GROUP, ModernGroup
@@ -120,6 +121,40 @@ def test_compaction_makes_the_same_layers(data_dir: Path, store: str, capsys: py
     after = said(capsys, "replay", "--store", store)
     assert [each["digest"] for each in after] == [each["digest"] for each in before]
     assert said(capsys, "verify", "--engine", "python", "--store", store)
+
+
+def test_readers_say_the_same_when_history_has_moved(
+    data_dir: Path, store: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Of a log that is in an object store as a whole: rows that layers replace, and all that is kept."""
+    both(capsys, data_dir, store, "compact", "--engine", "python")
+    assert main(["backup", "--store", store, "--to", str(tmp_path / "backup")]) == 0
+    files = {path: path.stat().st_size for path in (tmp_path / "backup").glob("*/*.log")}
+    log = job_log(StoreName(store))
+    log.reader.write("UPDATE meta SET objects = $1 RETURNING objects", f"file://{tmp_path}/objects")
+    with store_upkeep(StoreName(store).path):
+        for number in range(4):
+            Removal(log, History(FOREVER, local_ms=0), NOW + number).run(lambda _removed: None)
+    assert log.reader.read("SELECT count(*) FROM log")[0][0] == 0
+    assert len(list(tmp_path.glob("objects/segments/*/*/*.log"))) == 2
+    shutil.rmtree(log.scratch)
+    log.scratch.mkdir()
+
+    for words in (["replay"], ["verify", "--engine", "python"], ["compact", "--engine", "python"]):
+        here, there = both(capsys, data_dir, store, *words)
+        assert there == here
+    tables = [
+        said(capsys, "history", *source, "--out", str(tmp_path / where), "--engine", "python")["rows"]
+        for where, source in (("here", ["--data-dir", str(data_dir)]), ("there", ["--store", store]))
+    ]
+    assert tables[0] == tables[1]
+    # What was copied before is not cut: the backup before counts until this one is whole.
+    assert said(capsys, "backup", "--store", store, "--to", str(tmp_path / "backup"))["copied_files"] == 0
+    assert {path: path.stat().st_size for path in files} == files
+    assert main(["restore", "--from", str(tmp_path / "backup"), "--data-dir", str(tmp_path / "restored")]) == 0
+    assert main(["store", "pull", "--data-dir", str(tmp_path / "pulled"), "--store", store]) == 0
+    for copy in ("restored", "pulled"):
+        assert said(capsys, "replay", "--data-dir", str(tmp_path / copy)) == said(capsys, "replay", "--store", store)
 
 
 def test_the_cleaner_of_a_node_compacts_what_is_dirty(store: str) -> None:

@@ -8,6 +8,7 @@ from coordinator_server.log.errors import LogError
 from coordinator_server.log.jobs import Block, LayerSummary, in_order
 from coordinator_server.log.opening import job_shard
 from coordinator_server.log.postgresql.job_log import JobLog, job_log
+from coordinator_server.log.postgresql.objects import Objects, below, objects
 from coordinator_server.log.postgresql.removal import Removal
 from coordinator_server.log.shards import Append, Ownership, ShardId
 from coordinator_server.log.store import History, Removed
@@ -21,6 +22,13 @@ NOW: Final = 1_800_000_000_000
 LATER: Final = NOW + 10**13
 NONE: Final = History(0)
 LONG: Final = History(10**12)
+
+
+def keep_in(subject: PostgresqlDatabase, url: str) -> Objects:
+    """Let new layers go there, as a node that starts does. Return the files of the cluster."""
+    node = subject.node
+    node.loop.run_until_complete(node.store.keep_layers_in(url))
+    return objects(below(url, node.store.meta.cluster_id))
 
 
 def append(subject: PostgresqlDatabase, count: int, shard: ShardId = SHARD) -> int:

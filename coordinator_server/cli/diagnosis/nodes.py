@@ -113,7 +113,12 @@ def _check_history(state: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding(WARNING, "history", f"{waiting} of {eras} parts of the log wait for their removal: it only grows", action)
     else:
         place = state["objects"] or "the database"
-        yield Finding(OK, "history", f"{waiting} of {eras} parts of the log wait for their removal; new layers go to {place}")
+        # Nodes of earlier versions do not say it.
+        rows, moved = state.get("log_bytes", 0) >> 20, state.get("segment_bytes", 0) >> 20
+        text = f"{waiting} of {eras} parts of the log wait for their removal; new layers go to {place}"
+        if segments := state.get("segments", 0):
+            text += f"; the log has {rows:,} MiB in the database, and {moved:,} MiB in {counted(segments, 'segment')} elsewhere"
+        yield Finding(OK, "history", text)
 
 
 def _unseen(what: str) -> Finding:

@@ -67,6 +67,17 @@ def removable(begin: int, layers: Sequence[int], segments: Sequence[SealedSegmen
     newest = layers[-1] if layers else -1
     if newest < begin:
         return Removable([], [], [])  # No layer replaces a segment.
+    cut = old_to(begin, newest, segments, now_ms, history)
+    base = max((each for each in layers if each <= cut), default=None)
+    following = min((each for each in layers if base is None or each > base), default=None)
+    superseded = [each for each in layers if each not in (base, following, newest)]
+    gone = [segment.base for segment in segments if base is not None and segment.end <= base]
+    replaced_by = sorted({each for each in (base, newest) if each is not None}) if superseded or gone else []
+    return Removable(superseded, gone, replaced_by)
+
+
+def old_to(begin: int, newest: int, segments: Sequence[SealedSegment], now_ms: int, history: History) -> int:
+    """Return the end of the segments that are older than what is kept, or more than that, and that the newest layer replaces."""
     cut, total = begin, sum(segment.size for segment in segments)
     for segment in segments:
         is_old = history.history_ms != FOREVER and now_ms - segment.max_ms > history.history_ms
@@ -75,12 +86,7 @@ def removable(begin: int, layers: Sequence[int], segments: Sequence[SealedSegmen
             break
         cut = segment.end
         total -= segment.size
-    base = max((each for each in layers if each <= cut), default=None)
-    following = min((each for each in layers if base is None or each > base), default=None)
-    superseded = [each for each in layers if each not in (base, following, newest)]
-    gone = [segment.base for segment in segments if base is not None and segment.end <= base]
-    replaced_by = sorted({each for each in (base, newest) if each is not None}) if superseded or gone else []
-    return Removable(superseded, gone, replaced_by)
+    return cut
 
 
 class RetainedLog(Protocol):

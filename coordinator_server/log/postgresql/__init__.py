@@ -15,6 +15,7 @@
     log.py          LogStore of all these
     upkeep.py       who makes layers and removes rows: one process at a time, by a term
     removal.py      the removal of rows that layers replace, by eras; retention.py does it from time to time
+    moves.py        rows that are kept, moved to an object store before that; segments.py reads them there
     job_log.py      the log for jobs; job_shard.py: JobShard over the tables
     membership.py   MembershipStore: nodes, leases and owners
     inspection.py   what the database says of itself, for operators

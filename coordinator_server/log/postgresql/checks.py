@@ -20,6 +20,7 @@ _RIGHTS: Final = {
     "object": ("SELECT", "INSERT", "DELETE"),
     "era": ("SELECT", "INSERT", "UPDATE", "DELETE"),
     "upkeep": ("SELECT", "UPDATE"),
+    "segment": ("SELECT", "INSERT", "UPDATE", "DELETE"),
 }
 _STATE: Final = """
 SELECT pg_backend_pid() AS pid, current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,

@@ -15,7 +15,11 @@ SELECT current_setting('server_version') AS version, current_setting('synchronou
   (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum')) AS synchronous,
   pg_has_role('pg_read_all_stats', 'USAGE') AS sees_all,
   (SELECT bool_and(has_table_privilege('{SCHEMA}.log_' || each, 'TRUNCATE')) FROM generate_series(0, {ERAS - 1}) each) AS trims,
-  (SELECT count(*) FROM era WHERE closed_ms IS NOT NULL) AS waiting_eras, (SELECT objects FROM meta) AS objects"""
+  (SELECT count(*) FROM era WHERE closed_ms IS NOT NULL) AS waiting_eras, (SELECT objects FROM meta) AS objects,
+  (SELECT sum(pg_total_relation_size(('{SCHEMA}.log_' || each)::regclass))::bigint FROM generate_series(0, {ERAS - 1}) each)
+    AS log_bytes,
+  (SELECT count(*) FROM segment WHERE NOT is_removed) AS segments,
+  (SELECT coalesce(sum(size), 0)::bigint FROM segment WHERE NOT is_removed) AS segment_bytes"""
 _OLDEST_SNAPSHOT: Final = """
 SELECT pid, coalesce(usename, '') AS user, application_name, age(backend_xmin) AS transactions,
   extract(epoch FROM clock_timestamp() - xact_start)::float8 AS seconds
@@ -42,4 +46,7 @@ async def inspect(session: Session, address: Address) -> StoreState:
         state["waiting_eras"],
         ERAS,
         state["objects"].partition("?")[0],
+        state["log_bytes"],
+        state["segments"],
+        state["segment_bytes"],
     )

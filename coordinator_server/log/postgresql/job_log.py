@@ -31,6 +31,7 @@ from coordinator_server.log.postgresql.layers import LayerCopies, StoredLayer
 from coordinator_server.log.postgresql.reader import Reader
 from coordinator_server.log.postgresql.rows import Read
 from coordinator_server.log.postgresql.schema import FORMAT
+from coordinator_server.log.postgresql.segments import SegmentCopies
 from coordinator_server.log.postgresql.session import SCHEMA, Session
 from coordinator_server.log.postgresql.upkeep import Upkeep
 from coordinator_server.log.shards import ShardId
@@ -66,6 +67,7 @@ class JobLog:
         self.upkeep = Upkeep(self.reader)
         self.scratch = _new_scratch()
         self.copies = LayerCopies(LOCAL, str(self.scratch))
+        self.segments = SegmentCopies(self.copies)
         self.sids = {ShardId(topic, partition): sid for topic, partition, sid in self.reader.read(_SHARDS)}
 
     def close(self) -> None:
@@ -118,10 +120,12 @@ class JobLog:
 
     async def _check(self, connection: Any) -> None:
         await check_connection(connection, needs_standby=self._address.needs_standby)
-        found = await connection.fetchval(f"SELECT to_regclass('{SCHEMA}.layer') IS NOT NULL")
+        found = await connection.fetchval(f"SELECT to_regclass('{SCHEMA}.segment') IS NOT NULL")
         version = await connection.fetchval("SELECT format FROM meta") if found else None
         if version is None:
-            raise LogError(f"{self._address.shown} has no log, or one without layers: let a node of this version start on it")
+            raise LogError(
+                f"{self._address.shown} has no log, or one of an earlier version: let a node of this version start on it"
+            )
         if version > FORMAT:
             raise LogError(f"the tables have format {version}, this version knows {FORMAT}: use the version that made them")
 

@@ -1,6 +1,6 @@
 """A shard in a database, as jobs see it (``jobs.JobShard``). Its rows are files of up to SEGMENT_BYTES, brought when they are read.
 
-    /store:URL/SHARD/BASE-NEXT.log    the rows from offset BASE to NEXT. They never change
+    /store:URL/SHARD/BASE-NEXT.log    the rows from offset BASE to NEXT, wherever they are. They never change
     /store:URL/SHARD/layer-TO/NAME    a file of a layer
 
 All rows are sealed: a server adds more, and changes none. An attempt is written in this process's directory, and stored when it is
@@ -23,18 +23,16 @@ from coordinator_server.log.layers.layer import MANIFEST, Layer, file_entry, par
 from coordinator_server.log.layers.saved_files import saved_files
 from coordinator_server.log.postgresql.job_log import JobLog
 from coordinator_server.log.postgresql.layers import LAYERS_OF, StoredLayer, missing_layer
-from coordinator_server.log.postgresql.rows import ROW_WITH, SHARD_ROW
+from coordinator_server.log.postgresql.rows import ROW_PARTS, ROW_WITH, SHARD_ROW
+from coordinator_server.log.postgresql.segments import SEGMENTS, read_kept
 from coordinator_server.log.postgresql.upkeep import attempts_of
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import LOCAL, discard_tree
 
 SEGMENT_BYTES: Final = 64 << 20
-_SEGMENTS: Final = """
-SELECT DISTINCT min(base_offset) OVER p, max(next_offset) OVER p, (sum(size) OVER p)::bigint FROM (
-  SELECT base_offset, next_offset, octet_length(data) AS size,
-    (sum(octet_length(data)) OVER (ORDER BY base_offset) - octet_length(data)) / $4::bigint AS part
-  FROM log WHERE sid = $1 AND base_offset >= $2 AND base_offset < $3) r
-WINDOW p AS (PARTITION BY part) ORDER BY 1"""
+_BORDER: Final = """
+SELECT greatest((SELECT max(base_offset) FROM log WHERE sid = $1 AND base_offset <= $2),
+  (SELECT max(base_offset) FROM segment WHERE sid = $1 AND base_offset <= $2 AND NOT is_removed))"""
 _SEGMENT: Final = re.compile(r"(\d{20})-(\d{20})\.log")
 _LAYER_FILE: Final = re.compile(r"layer-(\d{20})/(.+)")
 _ATTEMPTS: Final = ".layer-attempt-"
@@ -70,7 +68,7 @@ class PostgresqlJobShard:
         end = self._row()[1]
         if upto is None or upto >= end:
             return end
-        [(found,)] = self._log.reader.read(ROW_WITH, self._sid, upto)
+        [(found,)] = self._log.reader.read(_BORDER, self._sid, upto)
         return 0 if found is None else int(found)
 
     def compacted_to(self) -> int:
@@ -189,7 +187,7 @@ class PostgresqlJobShard:
             part = target.with_suffix(f".part-{os.getpid()}")
             try:
                 with part.open("wb") as file:
-                    for row in self._log.reader.rows(self._shard, self._sid, base, end):
+                    for row in read_kept(self._log.reader, self._log.segments, self._shard, self._sid, base, end):
                         file.write(row.data)
             except DamagedLog as error:
                 if self._row()[0] <= base:
@@ -211,7 +209,7 @@ class PostgresqlJobShard:
         return int(found[1]), int(found[2])
 
     def _row(self) -> tuple[int, int]:
-        """Return where the kept rows begin, and the end of the shard."""
+        """Return where the kept history begins, and the end of the shard."""
         for _, _, start, end in self._log.reader.read(SHARD_ROW, self._sid):
             return start, end
         return 0, 0
@@ -246,8 +244,11 @@ class PostgresqlJobShard:
         if begin >= upto:
             return []
         [(first,)] = self._log.reader.read(ROW_WITH, self._sid, begin)
-        parts = self._log.reader.read(_SEGMENTS, self._sid, begin if first is None else first, upto, SEGMENT_BYTES)
-        return [(base, end, size) for base, end, size in parts]
+        rows = self._log.reader.read(ROW_PARTS, self._sid, begin if first is None else first, upto, SEGMENT_BYTES)
+        # After the rows: what was moved meanwhile is in both.
+        moved = self._log.reader.read(SEGMENTS, self._sid, begin, rows[0][0] if rows else upto)
+        segments = [(base, end, size) for base, end, size, *_ in moved if not rows or end <= rows[0][0]]
+        return segments + [(base, end, size) for base, end, size in rows]
 
     def _attempt(self, path: Path) -> str:
         return attempts_of(self._sid) + path.name.removeprefix(_ATTEMPTS)

@@ -1,10 +1,11 @@
-"""The layers of shards in the database, and copies of their files, which may be deleted at any time.
+"""The layers of shards in the database, and copies of their files and of segments, which may be deleted at any time.
 
 Their files are in the table ``object``, or in an object store (objects.py): the name of the attempt says where.
 
     published   a row of ``layer`` names the attempt whose files it has, and has its manifest. It never changes
     an object   a file of an attempt, in parts of PART_BYTES
-    a copy      ``SHARD/layer-TO/`` in a directory of this process, as a log in a directory has it
+    a copy      ``SHARD/layer-TO/`` in a directory of this process, as a log in a directory has it; of a segment (segments.py)
+                ``SHARD/segment-BASE-END``
 
 A copy is compared with the manifest before it is used. What differs is fetched again.
 """
@@ -16,9 +17,8 @@ import errno
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
-from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from crc32c import crc32c
 
@@ -27,14 +27,14 @@ from coordinator_server.log.file_names import layer_path
 from coordinator_server.log.jobs import FileEntry
 from coordinator_server.log.layers.layer import MANIFEST, Layer, Manifest, open_layer, parse_manifest
 from coordinator_server.log.postgresql.objects import objects, stored_in
-from coordinator_server.log.postgresql.rows import Read, place_of
+from coordinator_server.log.postgresql.rows import SHARD_ROW, Read, place_of
 from coordinator_server.log.shards import ShardId
 from coordinator_server.log.storage import Storage, discard_tree, read_file, write_all
 
 PART_BYTES: Final = 1 << 20
-_COPY: Final = ".copy-"
+COPY: Final = ".copy-"
+"""How the names of copies begin that are not whole yet."""
 LAYERS_OF: Final = "SELECT to_offset, attempt, manifest FROM layer WHERE sid = $1 ORDER BY to_offset DESC"
-_START: Final = "SELECT log_start FROM shard WHERE sid = $1"
 _PART: Final = "SELECT data FROM object WHERE attempt = $1 AND name = $2 AND part = $3"
 _IS_PUBLISHED: Final = "SELECT sid FROM layer WHERE attempt = $1"
 
@@ -66,15 +66,15 @@ class LayerCopies:
     """Copies of layers in a directory."""
 
     def __init__(self, storage: Storage, directory: str) -> None:
-        self._storage = storage
-        self._directory = Path(directory)
+        self.storage = storage
+        self.directory = Path(directory)
 
     async def newest(self, read: Read, shard: ShardId, sid: int) -> Newest:
-        """Copy the newest intact layer after which no row was removed.
+        """Copy the newest intact layer after which nothing is missing.
 
         Raises DamagedLog if rows were removed, and no layer has what was in them; LogError.
         """
-        [(start,)] = await read(_START, sid)
+        [(_, _, start, _)] = await read(SHARD_ROW, sid)
         damage: DamagedLog | None = None
         for found in await read(LAYERS_OF, sid):
             stored = StoredLayer(*found)
@@ -92,46 +92,42 @@ class LayerCopies:
 
     async def copy(self, read: Read, shard: ShardId, stored: StoredLayer) -> Layer:
         """Return a copy of a layer, whose files are as the manifest states them. Raises DamagedLog, LogError."""
-        shard_dir = self._directory / str(shard)
+        shard_dir = self.directory / str(shard)
         manifest = parse_manifest(stored.manifest, shard_dir, stored.to_offset)
         if await asyncio.to_thread(self._is_intact, shard_dir, stored):
-            return open_layer(shard_dir, stored.to_offset, self._storage)
+            return open_layer(shard_dir, stored.to_offset, self.storage)
         # Private until it is whole: the loop and its reader may copy at once.
-        path = shard_dir / f"{_COPY}{secrets.token_hex(8)}"
+        path = shard_dir / f"{COPY}{secrets.token_hex(8)}"
         try:
-            self._storage.make_dir(str(path))
+            self.storage.make_dir(str(path))
             for entry in entries_of(manifest):
-                await self._fetch(partial(self._parts, read, shard, stored.attempt), path, entry)
-            with closing(self._storage.open(str(path / MANIFEST), create=True)) as file:
+                await self._fetch(self._parts(read, shard, stored.attempt, entry), path / entry.name, entry)
+            with closing(self.storage.open(str(path / MANIFEST), create=True)) as file:
                 write_all(file, stored.manifest, 0)
             self._publish(path, layer_path(shard_dir, stored.to_offset))
         except OSError as error:
-            raise Unavailable(f"cannot copy a layer to {self._directory}: {error}") from error
+            raise Unavailable(f"cannot copy a layer to {self.directory}: {error}") from error
         finally:
-            discard_tree(self._storage, str(path))
-        return open_layer(shard_dir, stored.to_offset, self._storage)
+            discard_tree(self.storage, str(path))
+        return open_layer(shard_dir, stored.to_offset, self.storage)
 
     def _publish(self, path: Path, target: Path) -> None:
-        discard_tree(self._storage, str(target))
+        discard_tree(self.storage, str(target))
         try:
-            self._storage.rename(str(path), str(target))
+            self.storage.rename(str(path), str(target))
         except OSError as error:
             # Somebody has just copied the same.
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
 
-    async def _fetch(self, parts: Any, path: Path, entry: FileEntry) -> None:
-        size = crc = 0
-        with closing(self._storage.open(str(path / entry.name), create=True)) as file:
-            async for data in parts(entry):
-                write_all(file, data, size)
-                size, crc = size + len(data), crc32c(data, crc)
+    async def _fetch(self, parts: AsyncIterator[bytes], path: Path, entry: FileEntry) -> None:
+        size, crc = await write_parts(self.storage, parts, path)
         if (size, crc) != (entry.size, entry.crc32c):
             why = (
                 f"the layer's manifest states {entry.size} bytes with CRC {entry.crc32c:#010x}, the store has {size} with "
                 f"{crc:#010x}"
             )
-            raise DamagedLog(str(path / entry.name), 0, why)
+            raise DamagedLog(str(path), 0, why)
 
     async def _parts(self, read: Read, shard: ShardId, attempt: str, entry: FileEntry) -> AsyncIterator[bytes]:
         url, folder = stored_in(attempt)
@@ -155,19 +151,29 @@ class LayerCopies:
 
     def _is_intact(self, shard_dir: Path, stored: StoredLayer) -> bool:
         try:
-            if read_file(self._storage, str(layer_path(shard_dir, stored.to_offset) / MANIFEST)) != stored.manifest:
+            if read_file(self.storage, str(layer_path(shard_dir, stored.to_offset) / MANIFEST)) != stored.manifest:
                 return False
-            verify_all(open_layer(shard_dir, stored.to_offset, self._storage))
+            verify_all(open_layer(shard_dir, stored.to_offset, self.storage))
         except (DamagedLog, OSError):
             return False
         return True
 
     def keep_only(self, shard: ShardId, layer: Layer | None) -> None:
         """Remove the copies of all other layers of a shard."""
-        shard_dir = self._directory / str(shard)
-        for name in self._storage.list(str(shard_dir)):
+        shard_dir = self.directory / str(shard)
+        for name in self.storage.list(str(shard_dir)):
             if layer is None or name != layer.path.name:
-                discard_tree(self._storage, str(shard_dir / name))
+                discard_tree(self.storage, str(shard_dir / name))
+
+
+async def write_parts(storage: Storage, parts: AsyncIterator[bytes], path: Path) -> tuple[int, int]:
+    """Write a file that comes in parts. Return its size and its CRC. Raises what ``parts`` raises, and OSError."""
+    size = crc = 0
+    with closing(storage.open(str(path), create=True)) as file:
+        async for data in parts:
+            write_all(file, data, size)
+            size, crc = size + len(data), crc32c(data, crc)
+    return size, crc
 
 
 def entries_of(manifest: Manifest) -> Sequence[FileEntry]:

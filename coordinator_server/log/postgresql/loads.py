@@ -18,7 +18,8 @@ from typing import Final, NamedTuple
 
 from coordinator_server.log.errors import DamagedLog, Fenced, LogError, Unavailable
 from coordinator_server.log.postgresql.layers import LayerCopies, Newest
-from coordinator_server.log.postgresql.rows import LAST_ROW, SHARD_ROW, Row, check_row, end_ms, first_row, rows_between
+from coordinator_server.log.postgresql.rows import LAST_ROW, SHARD_ROW, Row, check_row, end_ms, first_row
+from coordinator_server.log.postgresql.segments import SegmentCopies, kept_rows
 from coordinator_server.log.postgresql.session import Session
 from coordinator_server.log.postgresql.tails import Tail
 from coordinator_server.log.shards import Ownership, ShardId
@@ -47,6 +48,7 @@ class Loads:
         self._preparing = preparing
         self._sids = sids
         self._copies = copies
+        self._segments = SegmentCopies(copies)
         self._prepared: dict[ShardId, _Prepared] = {}
 
     def close(self) -> None:
@@ -108,7 +110,7 @@ class Loads:
             begin = await first_row(read, sid, newest.to_offset, end)
             tail = Tail(shard, begin, epoch, is_loaded=False, newest=newest)
             tail.resolutions = resolution
-            async for row in rows_between(read, shard, sid, begin, end):
+            async for row in kept_rows(read, self._segments, shard, sid, begin, end):
                 tail.append(row, end_ms(row.data))
             if tail.end_ms < 0:
                 for _, _, data in await read(LAST_ROW, sid):

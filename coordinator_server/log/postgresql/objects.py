@@ -117,16 +117,17 @@ class Objects:
             async for piece in found.stream(min_chunk_size=_PIECE_BYTES):
                 yield bytes(piece)
 
-    def folders(self, sid: int) -> set[str]:
-        """Return the folders of a shard. Raises Unavailable."""
+    def folders(self, place: object) -> set[str]:
+        """Return the folders with files below a place: the number of a shard, say. Raises Unavailable."""
         with self._errors("listed"):
-            return {name.rpartition("/")[0] for name in self._names(f"{sid}")}
+            return {name.rpartition("/")[0] for name in self._names(f"{place}")}
 
     def remove(self, folders: Iterable[str]) -> None:
         """Remove the files of folders. Raises Unavailable."""
         for folder in folders:
             with self._errors("removed"):
-                self._obstore.delete(self._store, list(self._names(folder)))
+                if names := list(self._names(folder)):
+                    self._obstore.delete(self._store, names)
 
     def check(self, token: str) -> None:
         """Write a file twice, and remove it. Raises LogError if the store cannot be used, as Unanswered if that may change."""

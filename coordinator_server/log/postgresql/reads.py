@@ -11,6 +11,7 @@ from coordinator_server.log.layers.checkpoint import Checkpoint as LayerCheckpoi
 from coordinator_server.log.postgresql.layers import LayerCopies, Newest
 from coordinator_server.log.postgresql.reader import Reader
 from coordinator_server.log.postgresql.rows import LAST_ROW, SHARD_ROW, Row, end_ms
+from coordinator_server.log.postgresql.segments import SegmentCopies, read_kept
 from coordinator_server.log.postgresql.session import Session
 from coordinator_server.log.postgresql.tails import Tail, batches_from
 from coordinator_server.log.shards import ShardId
@@ -26,6 +27,7 @@ class Reads:
     ) -> None:
         self._tails = tails
         self._copies = copies
+        self._segments = SegmentCopies(copies)
         self._sids = sids
         self._reader = Reader(make_session)
 
@@ -123,11 +125,11 @@ class Reads:
         tail.loaded()
 
     def _stored(self, shard: ShardId, from_offset: int, end: int) -> Iterator[bytes]:
-        """Yield the batches before an end as the database has them: what compaction has kept, where rows were removed."""
+        """Yield the batches before an end as they were written: what compaction has kept, where history was removed."""
         at = from_offset
         while at < end:
             try:
-                for batch in batches_from(self._reader.rows(shard, self._sids[shard], at, end), at):
+                for batch in batches_from(read_kept(self._reader, self._segments, shard, self._sids[shard], at, end), at):
                     yield batch
                     at = read_header(batch).next_offset
             except DamagedLog:

@@ -9,6 +9,9 @@ shard that has rows in it, in one transaction under the term of this process (``
     each shard's last row in it is compared           with the end of a published layer, which was read back and compared before
     TRUNCATE, and the shards begin where it ended     whoever finds that a row is missing looks at that
 
+History that is kept need not stay in the database: eras that are old enough for that move to an object store first (moves.py), and
+their rows are compared with segments in the place of layers.
+
 Nodes of format 1 cannot load a shard without its beginning: while one of them lives, nothing is removed; then the format is 2.
 """
 
@@ -16,14 +19,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, NamedTuple
 
-from coordinator_server.log.errors import DamagedLog, OutcomeUnknown, Unavailable
-from coordinator_server.log.layers.retention import Removable, SealedSegment, removable
+from coordinator_server.log.errors import DamagedLog, Fenced, LogError, OutcomeUnknown, Unavailable
+from coordinator_server.log.layers.retention import Removable, SealedSegment, old_to, removable
 from coordinator_server.log.postgresql.job_log import JobLog
 from coordinator_server.log.postgresql.layers import LAYERS_OF, StoredLayer
+from coordinator_server.log.postgresql.moves import Moves
 from coordinator_server.log.postgresql.objects import remove_files
+from coordinator_server.log.postgresql.rows import KEPT_START
 from coordinator_server.log.postgresql.schema import ERAS, LAYERS_FORMAT
+from coordinator_server.log.postgresql.segments import StoredSegment
 from coordinator_server.log.postgresql.session import Session
 from coordinator_server.log.postgresql.upkeep import FENCE, OLD_NODES, RAISE_FORMAT, not_fenced
 from coordinator_server.log.store import FOREVER, History, Removed
@@ -42,13 +49,18 @@ SELECT s.sid, f.base_offset, l.next_offset FROM shard s
 CROSS JOIN LATERAL (SELECT base_offset FROM log_{era} WHERE sid = s.sid ORDER BY base_offset LIMIT 1) f
 CROSS JOIN LATERAL (SELECT next_offset FROM log_{era} WHERE sid = s.sid ORDER BY base_offset DESC LIMIT 1) l"""
 _SIZES: Final = "SELECT sid, (SELECT coalesce(sum(octet_length(data)), 0)::bigint FROM log_{era} WHERE sid = s.sid) FROM shard s"
-_STARTS: Final = "SELECT sid, log_start FROM shard WHERE next_offset > 0"
+_STARTS: Final = f"SELECT s.sid, {KEPT_START}, s.log_start FROM shard s WHERE s.next_offset > 0"
 _LOCK_ERA: Final = "LOCK TABLE log_{era} IN ACCESS EXCLUSIVE MODE"
-# Shards whose last row in the era is in none of these layers, or in none that is published.
+# Shards whose last row in the era is in none of these layers, or in none that is published; and whose rows there are not all in
+# segments, after which a node would begin with a layer.
 _UNREPLACED: Final = f"""
 SELECT r.sid FROM ({_ROWS}) r
 WHERE NOT EXISTS (SELECT FROM layer l WHERE l.sid = r.sid AND l.to_offset >= r.next_offset
   AND (l.sid, l.to_offset) IN (SELECT * FROM unnest($1::int[], $2::bigint[])))
+AND NOT (EXISTS (SELECT FROM layer l WHERE l.sid = r.sid AND l.to_offset >= r.next_offset)
+  AND r.next_offset - r.base_offset = (
+    SELECT sum(least(g.next_offset, r.next_offset) - greatest(g.base_offset, r.base_offset)) FROM segment g
+    WHERE g.sid = r.sid AND g.next_offset > r.base_offset AND g.base_offset < r.next_offset AND NOT g.is_removed))
 LIMIT 1"""
 _LOCK_SHARDS: Final = "SELECT FROM shard WHERE sid = ANY ($1::int[]) ORDER BY sid FOR UPDATE"
 _BEGIN_AFTER: Final = """
@@ -76,29 +88,76 @@ class Removal:
         self._history = history
         self._now_ms = now_ms
         self._names = {sid: shard for shard, sid in log.sids.items()}
+        self._moves = Moves(log, history)
+        self._stored: dict[int, list[StoredSegment]] = {}
 
     def run(self, on_removed: Callable[[Removed], None]) -> None:
-        """Remove what may be removed, and close the present era if it is time. Raises Fenced, LogError."""
+        """Remove what may be removed, move what need not stay, and close the present era if it is time. Raises Fenced, LogError."""
         present, eras = self._eras()
-        starts = dict(self._log.reader.read(_STARTS))
-        found = {sid: self._removable(sid, start, eras) for sid, start in starts.items()}
+        starts = {sid: (kept, start) for sid, kept, start in self._log.reader.read(_STARTS)}
+        self._stored = {
+            sid: [each for each in segments if each.next_offset <= starts[sid][1]]
+            for sid, segments in self._moves.stored().items()
+            if sid in starts
+        }
+        found = {sid: self._removable(sid, kept, eras) for sid, (kept, _) in starts.items()}
         damaged = {sid: damage for sid, each in found.items() if (damage := self._damage(sid, each)) is not None}
         for sid, damage in damaged.items():
             on_removed(Removed(self._names[sid], [], [], damage))
             found[sid] = Removable([], [], [])
         removed: dict[int, list[int]] = {}
-        for era in eras:
-            if not all(base in found[sid].segments for sid, (base, _) in era.rows.items()):
-                break
-            if not self._empty(era, found):
-                break
-            for sid, (base, _) in era.rows.items():
-                removed.setdefault(sid, []).append(base)
+        moved: dict[int, list[int]] = {}
+        failure: LogError | None = None
+        steps: tuple[Callable[[], None], ...] = (
+            partial(self._remove_segments, starts, found, removed),
+            partial(self._empty_eras, eras, found, removed, moved),
+        )
+        for step in steps:
+            try:
+                step()
+            except Fenced:
+                raise
+            except LogError as error:
+                # Of an object store that is away, say. The rest does not need it.
+                failure = error
         for sid, each in found.items():
             layers = self._remove_layers(sid, each.layers)
-            if layers or sid in removed:
-                on_removed(Removed(self._names[sid], layers, removed.get(sid, [])))
+            if layers or sid in removed or sid in moved:
+                on_removed(Removed(self._names[sid], layers, removed.get(sid, []), moved=moved.get(sid, [])))
         self._advance(present)
+        if failure is not None:
+            raise failure
+
+    def _remove_segments(
+        self, starts: Mapping[int, tuple[int, int]], found: Mapping[int, Removable], removed: dict[int, list[int]]
+    ) -> None:
+        """Remove the segments that are not kept, and those that do not reach the rows any more."""
+        for sid, segments in self._stored.items():
+            begin, gone = starts[sid][0], found[sid].segments
+            if bases := [each.base_offset for each in segments if each.base_offset < begin or each.base_offset in gone]:
+                removed[sid] = bases
+        self._moves.hide(removed)
+        self._moves.finish()
+
+    def _empty_eras(
+        self,
+        eras: Sequence[_Era],
+        found: Mapping[int, Removable],
+        removed: dict[int, list[int]],
+        moved: dict[int, list[int]],
+    ) -> None:
+        """Empty eras, the oldest first, whose rows are not kept, or are old enough to be moved."""
+        for era in eras:
+            kept = [sid for sid, (base, _) in era.rows.items() if base not in found[sid].segments]
+            if not all(self._is_movable(sid, era, eras) for sid in kept):
+                break
+            for sid in kept:
+                if bases := self._moves.move(sid, era.rows[sid], era.closed_ms):
+                    moved.setdefault(sid, []).extend(bases)
+            if self._moves.is_over or not self._empty(era, found):
+                break
+            for sid in era.rows.keys() - set(kept):
+                removed.setdefault(sid, []).append(era.rows[sid][0])
 
     def _eras(self) -> tuple[int, list[_Era]]:
         """Return the present era, and the closed ones, the oldest first."""
@@ -110,13 +169,25 @@ class Removal:
     def _era(self, era: int, closed_ms: int) -> _Era:
         read = self._log.reader.read
         rows = {sid: (base, end) for sid, base, end in read(_ROWS.format(era=era))}
-        sizes = dict(read(_SIZES.format(era=era))) if self._history.history_bytes != FOREVER else {}
+        limits = {each.history_bytes for each in (self._history, self._moves.local) if each is not None}
+        sizes = dict(read(_SIZES.format(era=era))) if limits != {FOREVER} else {}
         return _Era(era, closed_ms, rows, sizes)
 
     def _removable(self, sid: int, start: int, eras: Sequence[_Era]) -> Removable:
         layers = sorted(stored.to_offset for stored in self._layers(sid))
-        segments = [SealedSegment(*era.rows[sid], era.sizes.get(sid, 0), era.closed_ms) for era in eras if sid in era.rows]
-        return removable(start, layers, segments, self._now_ms, self._history)
+        stored = [
+            SealedSegment(each.base_offset, each.next_offset, each.size, each.closed_ms)
+            for each in self._stored.get(sid, ())
+            if each.base_offset >= start
+        ]
+        return removable(start, layers, stored + _rows_of(sid, eras), self._now_ms, self._history)
+
+    def _is_movable(self, sid: int, era: _Era, eras: Sequence[_Era]) -> bool:
+        """Return whether the rows of a shard in an era need not stay in the database."""
+        if self._moves.local is None:
+            return False
+        rows, newest = _rows_of(sid, eras), max((stored.to_offset for stored in self._layers(sid)), default=-1)
+        return era.rows[sid][1] <= old_to(rows[0].base, newest, rows, self._now_ms, self._moves.local)
 
     def _damage(self, sid: int, found: Removable) -> DamagedLog | None:
         """Read the layers that replace something. Return why one of them does not."""
@@ -135,7 +206,7 @@ class Removal:
 
     def _empty(self, era: _Era, found: Mapping[int, Removable]) -> bool:
         """Remove the rows of an era. Return False if others used it, or have written to it."""
-        verified = {sid: found[sid].replaced_by for sid in era.rows}
+        verified = {sid: found[sid].replaced_by if base in found[sid].segments else [] for sid, (base, _) in era.rows.items()}
         try:
             return self._log.reader.run(lambda session: self._truncate(session, era, verified))
         except (Unavailable, OutcomeUnknown):
@@ -196,12 +267,18 @@ class Removal:
             self._log.reader.run(advance)
 
     def _is_due(self, present: int, opened_ms: int) -> bool:
-        history_ms, history_bytes = self._history
         read: Callable[..., list[Any]] = self._log.reader.read
         if not read(_HAS_ROWS.format(era=present))[0][0]:
             return False
-        is_old = history_ms != FOREVER and self._now_ms - opened_ms >= history_ms // PARTS_OF_HISTORY
+        limits = [each for each in (self._history, self._moves.local) if each is not None]
+        ages = [each.history_ms for each in limits if each.history_ms != FOREVER]
+        is_old = bool(ages) and self._now_ms - opened_ms >= min(ages) // PARTS_OF_HISTORY
         # The bytes of the history are those of one shard, and an era has all.
-        most = history_bytes * max(len(self._names), 1)
-        is_large = history_bytes != FOREVER and read(_BYTES.format(era=present))[0][0] >= most // PARTS_OF_HISTORY
+        sizes = [each.history_bytes * max(len(self._names), 1) for each in limits if each.history_bytes != FOREVER]
+        is_large = bool(sizes) and read(_BYTES.format(era=present))[0][0] >= min(sizes) // PARTS_OF_HISTORY
         return is_old or is_large
+
+
+def _rows_of(sid: int, eras: Sequence[_Era]) -> list[SealedSegment]:
+    """Return the rows of a shard in closed eras, as segments."""
+    return [SealedSegment(*era.rows[sid], era.sizes.get(sid, 0), era.closed_ms) for era in eras if sid in era.rows]

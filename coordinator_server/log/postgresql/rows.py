@@ -15,7 +15,20 @@ SELECT base_offset, next_offset, data FROM log WHERE sid = $1 AND base_offset >=
 ORDER BY base_offset LIMIT $4"""
 ROW_WITH: Final = "SELECT max(base_offset) FROM log WHERE sid = $1 AND base_offset <= $2"
 LAST_ROW: Final = "SELECT base_offset, next_offset, data FROM log WHERE sid = $1 ORDER BY base_offset DESC LIMIT 1"
-SHARD_ROW: Final = "SELECT epoch, resolution, log_start, next_offset FROM shard WHERE sid = $1"
+# Where the history of the shard ``s`` begins: with its first segment (segments.py), or its first row if none reaches that.
+KEPT_START: Final = """
+coalesce((SELECT max(g.base_offset) FROM (
+  SELECT base_offset, lag(next_offset) OVER (ORDER BY base_offset) AS before, max(next_offset) OVER () AS last FROM segment
+  WHERE sid = s.sid AND base_offset < s.log_start AND NOT is_removed) g
+  WHERE g.before IS DISTINCT FROM g.base_offset AND g.last >= s.log_start), s.log_start)"""
+SHARD_ROW: Final = f"SELECT s.epoch, s.resolution, {KEPT_START}, s.next_offset FROM shard s WHERE s.sid = $1"
+# The rows from one that begins at $2 up to $3, in parts of $4 bytes.
+ROW_PARTS: Final = """
+SELECT DISTINCT min(base_offset) OVER p, max(next_offset) OVER p, (sum(size) OVER p)::bigint FROM (
+  SELECT base_offset, next_offset, octet_length(data) AS size,
+    (sum(octet_length(data)) OVER (ORDER BY base_offset) - octet_length(data)) / $4::bigint AS part
+  FROM log WHERE sid = $1 AND base_offset >= $2 AND base_offset < $3) r
+WINDOW p AS (PARTITION BY part) ORDER BY 1"""
 # A page is checked in one turn of the loop.
 _FIRST_PAGE, _LARGEST_PAGE = 64, 512
 _PAGE_BYTES: Final = 1 << 20

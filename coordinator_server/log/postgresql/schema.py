@@ -8,6 +8,7 @@
     object  the files of layers and of attempts, in parts
     era     when an era was closed: all its rows are older. The era in which rows are written is that of meta
     upkeep  one row: the term of whoever makes layers and empties eras
+    segment rows that are files in an object store, also when they are not in log any more (segments.py)
 
 ``docs/cluster.md`` describes them. All are in a schema of their own, so a database holds one cluster.
 """
@@ -109,6 +110,20 @@ CREATE TABLE upkeep (
 );
 INSERT INTO upkeep DEFAULT VALUES;
 """
+# Nodes of earlier versions do not read it: for them a shard begins where its rows do.
+_SEGMENT_TABLE: Final = """
+CREATE TABLE segment (
+  sid integer NOT NULL,
+  base_offset bigint NOT NULL,
+  next_offset bigint NOT NULL,
+  size bigint NOT NULL,
+  crc32c bigint NOT NULL,
+  closed_ms bigint NOT NULL,
+  term bigint NOT NULL,
+  url text NOT NULL,
+  is_removed boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (sid, base_offset)
+)"""
 # What nodes of earlier versions do not read: they give shards to a node that is leaving, until it has left.
 _COLUMNS: Final = {
     ("node", "is_leaving"): "boolean NOT NULL DEFAULT false",
@@ -141,6 +156,8 @@ async def open_tables(connection: Any, *, node_id: int, partitions: Mapping[str,
                 await _make(connection, partitions, cluster_id or uuid_text(uuid.UUID(bytes=os.urandom(16)).bytes))
             if not await connection.fetchval(f"SELECT to_regclass('{SCHEMA}.layer') IS NOT NULL"):
                 await connection.execute(_LAYER_TABLES)
+            if not await connection.fetchval(f"SELECT to_regclass('{SCHEMA}.segment') IS NOT NULL"):
+                await connection.execute(_SEGMENT_TABLE)
             for (table, column), kind in _COLUMNS.items():
                 if not await connection.fetchval(_HAS_COLUMN, f"{SCHEMA}.{table}", column):
                     await connection.execute(f"ALTER TABLE {SCHEMA}.{table} ADD COLUMN {column} {kind}")

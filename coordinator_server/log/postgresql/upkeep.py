@@ -45,7 +45,7 @@ INSERT INTO layer(sid, to_offset, attempt, term, manifest)
 SELECT s.sid, $3::bigint, m.attempt, t.term, m.data
 FROM shard s, t, m WHERE s.sid = $2::int AND s.next_offset >= $3
 ON CONFLICT (sid, to_offset) DO NOTHING RETURNING sid"""
-_PLACE: Final = "SELECT objects, term FROM meta, upkeep"
+PLACE: Final = "SELECT objects, term FROM meta, upkeep"
 _PUBLISHED: Final = "SELECT attempt FROM layer WHERE sid = $1"
 OLD_NODES: Final = "SELECT id FROM node WHERE NOT is_dead AND format_max < $1 LIMIT 1"
 RAISE_FORMAT: Final = "UPDATE meta SET format = $1 WHERE format < $1 RETURNING format"
@@ -87,7 +87,7 @@ class Upkeep:
 
         They go to the object store, if the cluster has one, when no node lives that does not know of such files. Raises LogError.
         """
-        [(url, term)] = self._reader.read(_PLACE)
+        [(url, term)] = self._reader.read(PLACE)
         if url and not self._reader.read(OLD_NODES, FORMAT):
             self._reader.write(RAISE_FORMAT, FORMAT)
             attempt = attempt_in(url, attempt, term)
@@ -115,7 +115,7 @@ class Upkeep:
 
     def clean(self, sid: int) -> int:
         """Remove the attempts of a shard that were not published, and return their number. Raises Fenced, LogError."""
-        [(url, _)] = self._reader.read(_PLACE)
+        [(url, _)] = self._reader.read(PLACE)
         # First: what is published after that is of a later term.
         found = objects(url).folders(sid) if url else set()
         removed = {stored_in(attempt).folder or attempt for attempt, *_ in self._clean(sid)}

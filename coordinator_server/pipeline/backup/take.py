@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
+from crc32c import crc32c
 from msgspec import Struct
 
 from coordinator_server.kinds import kind_of
@@ -135,7 +136,9 @@ class _Taking:
     def _add(self, file: SavedFile) -> None:
         entry = file.entry
         self.files.append(entry)
-        if self._known.get(entry.name) == entry:
+        before = self._known.get(entry.name)
+        if before == entry or (before is not None and before.size > entry.size and self._begins_with(entry)):
+            # Of a store, a shard's records may be cut elsewhere when some of them have moved.
             return
         data = file.read()
         self._write(self._target / entry.name, data)
@@ -145,6 +148,10 @@ class _Taking:
     def _has(self, file: FileEntry) -> bool:
         path = str(self._target / file.name)
         return self._storage.exists(path) and self._storage.size(path) >= file.size
+
+    def _begins_with(self, file: FileEntry) -> bool:
+        with closing(self._storage.open_read_only(str(self._target / file.name))) as copy:
+            return crc32c(copy.pread(file.size, 0)) == file.crc32c
 
     def _write(self, path: Path, data: bytes) -> None:
         attempt = f"{path}{_NEW}"

@@ -32,8 +32,9 @@ from coordinator_server.log.opening import identity_of, job_shard, job_shards
 from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.checks import check_connection, check_rights
 from coordinator_server.log.postgresql.layers import LAYERS_OF, PART_BYTES, LayerCopies, StoredLayer, entries_of, verify_all
-from coordinator_server.log.postgresql.rows import Row, rows_between
+from coordinator_server.log.postgresql.rows import KEPT_START, Row
 from coordinator_server.log.postgresql.schema import LAYERS_FORMAT, Shared, open_tables
+from coordinator_server.log.postgresql.segments import SegmentCopies, kept_rows
 from coordinator_server.log.postgresql.session import Session
 from coordinator_server.log.postgresql.upkeep import RAISE_FORMAT, attempts_of
 from coordinator_server.log.shards import ShardId, shard_named
@@ -54,7 +55,8 @@ _NAME: Final = "coordinator-server store"
 _OWNED: Final = """
 SELECT owner FROM shard s WHERE EXISTS (
   SELECT FROM node n WHERE n.id = s.owner AND n.incarnation = s.owner_incarnation AND NOT n.is_dead) LIMIT 1"""
-_ENDS: Final = "SELECT topic, partition, sid, log_start, next_offset FROM shard WHERE next_offset > 0 ORDER BY topic, partition"
+_ENDS: Final = f"""
+SELECT s.topic, s.partition, s.sid, {KEPT_START}, s.next_offset FROM shard s WHERE s.next_offset > 0 ORDER BY topic, partition"""
 
 Read = Callable[..., Awaitable[list[Any]]]
 
@@ -256,7 +258,7 @@ OnLayer = Callable[[ShardId, StoredLayer], Awaitable[object]]
 
 async def _digest_of(read: Read, copy: OnLayer, write: Callable[[ShardId, Row], None] = lambda _shard, _row: None) -> _Digest:
     """Read a database at one moment. ``copy`` gets each layer, ``write`` each row. Raises NotReady if one was removed meanwhile."""
-    cut, digest = await _cut(read), _Digest()
+    cut, digest, segments = await _cut(read), _Digest(), SegmentCopies(LayerCopies(MemoryStorage(), "/"))
     for name, sid, start, end in cut:
         digest.begin(name, end)
         try:
@@ -265,7 +267,7 @@ async def _digest_of(read: Read, copy: OnLayer, write: Callable[[ShardId, Row], 
                 if start <= stored.to_offset <= end:
                     await copy(name, stored)
                     digest.add_layer(stored.manifest)
-            async for row in rows_between(read, name, sid, start, end):
+            async for row in kept_rows(read, segments, name, sid, start, end):
                 for position, header in iter_batches(row.data):
                     digest.add(row.data[position : position + header.size])
                 write(name, row)

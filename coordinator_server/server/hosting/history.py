@@ -26,7 +26,12 @@ def open_retention(store: LogStore, config: Config, clock: Clock, worker: Worker
 
 def kept_history(config: LiveConfig) -> History:
     """Return how much history is kept."""
-    return History(config.log_history_retention_ms, config.log_history_retention_bytes)
+    return History(
+        config.log_history_retention_ms,
+        config.log_history_retention_bytes,
+        config.log_local_retention_ms,
+        config.log_local_retention_bytes,
+    )
 
 
 class HistoryLines:
@@ -41,6 +46,8 @@ class HistoryLines:
             log.info("history-removed", shard=str(removed.shard), layers=removed.layers, segments=removed.segments)
         elif removed.layers:
             log.info("replaced-layers-removed", shard=str(removed.shard), layers=removed.layers)
+        if removed.moved:
+            log.info("history-moved", shard=str(removed.shard), segments=list(removed.moved))
         if removed.damage is not None:
             self._warn(KEPT, shard=str(removed.shard), damage=str(removed.damage))
 

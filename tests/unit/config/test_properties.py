@@ -29,6 +29,8 @@ KAFKA_DEFAULTS["super.users"] = None
 KAFKA_DEFAULTS["broker.session.timeout.ms"] = "9000"
 KAFKA_DEFAULTS["broker.heartbeat.interval.ms"] = "2000"
 KAFKA_DEFAULTS["allow.everyone.if.no.acl.found"] = "false"
+# Nor those of tiered storage: https://kafka.apache.org/42/configuration/tiered-storage-configs
+KAFKA_DEFAULTS["log.local.retention.ms"] = KAFKA_DEFAULTS["log.local.retention.bytes"] = "-2"
 
 
 @pytest.mark.parametrize("name", property_names())

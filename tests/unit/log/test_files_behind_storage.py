@@ -39,6 +39,7 @@ EXCEPTIONS = {
     "coordinator_server/log/opening.py": "the directory of a node, whose log is in a database",
     "coordinator_server/log/postgresql/job_log.py": "copies for one process, which go with it",
     "coordinator_server/log/postgresql/job_shard.py": "the same",
+    "coordinator_server/log/postgresql/moves.py": "the same: it writes there what goes to an object store",
     "coordinator_server/log/repair/overlay.py": "it opens for reading only",
     "coordinator_server/pipeline/job_lock.py": "lock files",
     "coordinator_server/pipeline/files/kafka/files.py": "the lock file of a broker",

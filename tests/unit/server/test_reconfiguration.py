@@ -66,6 +66,8 @@ def test_a_reload_notifies_the_parts_that_keep_values() -> None:
         {
             "log.history.retention.ms": "5",
             "log.history.retention.bytes": "6",
+            "log.local.retention.ms": "3",
+            "log.local.retention.bytes": "4",
             "max.connections": "7",
             "connections.max.idle.ms": "8",
         }
@@ -74,7 +76,7 @@ def test_a_reload_notifies_the_parts_that_keep_values() -> None:
     parts.apply(changed)
 
     assert parts.config == changed
-    assert parts.told == ["certificates", "sasl", History(5, 6), "idle 8", Limits(7)]
+    assert parts.told == ["certificates", "sasl", History(5, 6, 3, 4), "idle 8", Limits(7)]
 
 
 def test_limits_are_found_anew_only_if_one_has_changed() -> None:

@@ -40,6 +40,9 @@ STATE: dict[str, Any] = {
     "waiting_eras": 6,
     "eras": 8,
     "objects": "",
+    "log_bytes": 5 << 20,
+    "segments": 0,
+    "segment_bytes": 0,
 }
 STORE: dict[str, Any] = {
     "refuses": None,
@@ -83,6 +86,16 @@ def of_state(**changes: Any) -> dict[str, Any]:
 def test_a_cluster_in_order() -> None:
     assert found(CLUSTER) == []
     assert {each.check for each in check_nodes(CLUSTER)} == {"store", "standby", "snapshots", "history", "nodes", "shards"}
+
+
+def test_where_the_log_is_is_said_when_some_of_it_has_moved() -> None:
+    def history(**changes: Any) -> list[str]:
+        return [each.what for each in check_nodes(of_state(objects="s3://lake/c", **changes)) if each.check == "history"]
+
+    before = "6 of 8 parts of the log wait for their removal; new layers go to s3://lake/c"
+    assert history() == [before]
+    moved = f"{before}; the log has 5 MiB in the database, and 2,048 MiB in 40 segments elsewhere"
+    assert history(segments=40, segment_bytes=2 << 30) == [moved]
 
 
 CASES: list[tuple[dict[str, Any], tuple[str, str, str]]] = [

@@ -21,15 +21,16 @@ from coordinator_server.log.postgresql.objects import (
     attempt_in,
     below,
     check_url,
-    objects,
     stored_in,
 )
+from coordinator_server.log.store import History
 from coordinator_server.log.store_paths import split_path
 from tests.support.job_subjects import SHARD, PostgresqlDatabase
 from tests.support.log import values
+from tests.support.moved_history import MOVED, folders, whole
 from tests.support.object_store import object_store
 from tests.support.ports import free_port
-from tests.support.stored_layers import LATER, append, attempt, log_of, publish, remove, reopened
+from tests.support.stored_layers import LATER, append, attempt, eras, keep_in, log_of, publish, remove, reopened, rows
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +47,6 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"file://{tmp_path}/objects"
     place, _, query = str(request.getfixturevalue("s3")).partition("?")
     return f"{place}/{tmp_path.name}?{query}"
-
-
-def keep_in(subject: PostgresqlDatabase, url: str) -> Objects:
-    """Let new layers go there, as a node that starts does. Return the files of the cluster."""
-    node = subject.node
-    node.loop.run_until_complete(node.store.keep_layers_in(url))
-    return objects(below(url, node.store.meta.cluster_id))
 
 
 def sid(subject: PostgresqlDatabase) -> int:
@@ -142,6 +136,20 @@ def test_files_go_with_the_layer_that_a_newer_one_replaces(subject: PostgresqlDa
     assert [each.layers for each in removed] == [[2]]
     assert len(files.folders(sid(subject))) == 2
     assert values(reopened(subject, 1).read(SHARD, 0)) == [b"kept"]
+
+
+def test_history_moves_to_a_bucket(subject: PostgresqlDatabase, s3: str, tmp_path: Path) -> None:
+    """And goes from there. test_segments.py has the rest, with files."""
+    place, _, query = s3.partition("?")
+    files = keep_in(subject, f"{place}/{tmp_path.name}?{query}")
+    eras(subject, 2)
+    before = whole(subject)
+    remove(subject, MOVED, LATER)
+    assert rows(subject) == [(2, 4)]
+    assert whole(subject) == before
+    assert len(folders(subject, files)) == 4
+    remove(subject, History(0), LATER)
+    assert folders(subject, files) == []
 
 
 def test_nodes_that_do_not_know_of_objects_find_layers_in_the_database(subject: PostgresqlDatabase, tmp_path: Path) -> None:

@@ -123,8 +123,11 @@ def test_a_role_that_may_not_make_tables_is_told_what_it_needs(postgresql: Postg
         url = postgresql.url(database).replace("coordinator@", "guest@")
         assert "guest lacks INSERT on meta" in refusal(Address(url))
         postgresql.sql("GRANT INSERT, UPDATE ON ALL TABLES IN SCHEMA coordinator_server TO guest", database=database)
-        assert "guest lacks DELETE on node, DELETE on layer, DELETE on object, DELETE on era: GRANT it" in refusal(Address(url))
-        postgresql.sql("GRANT DELETE ON node, layer, object, era TO guest", database=database)
+        assert (
+            "guest lacks DELETE on node, DELETE on layer, DELETE on object, DELETE on era, DELETE on segment: GRANT it"
+            in refusal(Address(url))
+        )
+        postgresql.sql("GRANT DELETE ON node, layer, object, era, segment TO guest", database=database)
         assert opened(Address(url))[0] == CLUSTER_ID
         assert not inspected(url).trims
         postgresql.sql("GRANT TRUNCATE ON ALL TABLES IN SCHEMA coordinator_server TO guest", database=database)

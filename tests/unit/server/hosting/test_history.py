@@ -32,6 +32,13 @@ def test_what_retention_has_removed_is_logged(layers: list[int], segments: list[
     assert lines == [{**line, "shard": "__consumer_offsets-3", "log_level": "info"}]
 
 
+def test_what_has_moved_to_an_object_store_is_logged() -> None:
+    with capture_logs() as lines:
+        HistoryLines().removed(Removed(ShardId("__consumer_offsets", 3), [], [], moved=[0, 5]))
+
+    assert lines == [{"event": "history-moved", "shard": "__consumer_offsets-3", "segments": [0, 5], "log_level": "info"}]
+
+
 def test_what_retention_could_not_remove_is_a_warning() -> None:
     """Counted by event, and told each time: there is one at most in a check."""
     history, damage = HistoryLines(), DamagedLog("layer-5", 0, "two bytes")
