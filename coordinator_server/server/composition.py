@@ -48,8 +48,7 @@ from coordinator_server.server.hosting.builders import Materials, build_catalog
 from coordinator_server.server.hosting.node_shards import NodeShards, Sharing
 from coordinator_server.server.hosting.open import Hosting, open_hosting
 from coordinator_server.server.login.open import open_login
-from coordinator_server.server.membership.leases import LeaseTimes
-from coordinator_server.server.membership.membership import Clocks
+from coordinator_server.server.membership.leases import Clocks, LeaseTimes
 from coordinator_server.server.metrics.loop_metrics import LoopMetrics, Observed
 from coordinator_server.server.metrics.node_metrics import NodeMetrics
 from coordinator_server.server.reconfiguration import Reconfiguration

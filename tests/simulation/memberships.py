@@ -21,8 +21,8 @@ from typing import Any, Final
 from coordinator_server.log.members import Member, MemberRow, Table
 from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.runtime.lease import Gate
-from coordinator_server.server.membership.leases import LeaseTimes
-from coordinator_server.server.membership.membership import MOST_CLOCK_DIFFERENCE_MS, Clocks, Membership
+from coordinator_server.server.membership.leases import Clocks, LeaseTimes
+from coordinator_server.server.membership.membership import MOST_CLOCK_DIFFERENCE_MS, Membership
 from tests.simulation.play import listening
 from tests.simulation.toy_servers import History, ToyServer
 from tests.simulation.world import MS, SECOND, World

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from coordinator_server.log.members import Member, MemberRow, Table
 from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.runtime.lease import Gate
-from coordinator_server.server.membership.leases import LeaseTimes
-from coordinator_server.server.membership.membership import Clocks, Membership
+from coordinator_server.server.membership.leases import Clocks, LeaseTimes
+from coordinator_server.server.membership.membership import Membership
 from tests.support.shared_members import SharedMembers
 from tests.support.shared_store import Database
 

@@ -6,7 +6,8 @@
     the connection is lost, or does not answer   OutcomeUnknown: it may have run, or may still run
     no standby, although one is asked for        OutcomeUnknown
 
-After OutcomeUnknown the connection is ended. The next statement opens another one.
+After OutcomeUnknown the connection is ended. The next statement opens another one, and asks the host of the last one after the
+others: a primary that was replaced, and does not know it, has no standby any more, and answers no statement that writes.
 """
 
 from __future__ import annotations
@@ -99,6 +100,8 @@ class Session:
         self._answer_s = answer_s
         self._counts = counts or StatementCounts()
         self._connection: Any = None
+        # The number of the host that is asked first for a connection.
+        self._host = 0
         self._lock = asyncio.Lock()
         self._warnings: list[str] = []
         self._is_closed = False
@@ -199,12 +202,15 @@ class Session:
 
     async def _connect(self) -> Any:
         """Return a connection with the settings of a session, to the first host that takes writes. Raises LogError."""
-        refusals = []
-        for url in self._address.urls:
+        refusals, urls = [], self._address.urls
+        for number in range(self._host, self._host + len(urls)):
             try:
-                return await self._connect_to(url)
+                connection = await self._connect_to(urls[number % len(urls)])
             except Unavailable as refused:
                 refusals.append(refused)
+            else:
+                self._host = number % len(urls)
+                return connection
         raise refusals[0] if len(refusals) == 1 else Unavailable("; ".join(dict.fromkeys(map(str, refusals))))
 
     async def _connect_to(self, url: str) -> Any:
@@ -270,6 +276,7 @@ class Session:
     def _lose(self) -> None:
         """End the connection after a statement whose outcome is unknown."""
         self._counts.count_doubt()
+        self._host += 1
         self._drop()
 
     def _drop(self) -> None:

@@ -34,8 +34,8 @@ from coordinator_server.server.cluster.presence import Presence
 from coordinator_server.server.cluster.shared_view import view_of_table
 from coordinator_server.server.cluster.view import CATALOG_SHARD, NO_NODE, Endpoint, Owner, ViewNode
 from coordinator_server.server.hosting.hosted import HAS_LEFT, Hosted
-from coordinator_server.server.membership.leases import LeaseTimes
-from coordinator_server.server.membership.membership import Clocks, Membership
+from coordinator_server.server.membership.leases import Clocks, LeaseTimes
+from coordinator_server.server.membership.membership import Membership
 from protocol.error_codes import ErrorCode
 
 log = structlog.get_logger(__name__)

@@ -10,10 +10,17 @@ speeds. All times are in milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from coordinator_server.log.members import Member, Table
+
+
+class Clocks(NamedTuple):
+    """The clocks of a node in ms: CLOCK_BOOTTIME, and the time of day."""
+
+    boot_ms: Callable[[], int]
+    wall_ms: Callable[[], int]
 
 
 class LeaseTimes(NamedTuple):

@@ -21,14 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import structlog
 
 from coordinator_server.log.members import Member, MemberRow, MembershipStore, Table
 from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.runtime.lease import Lease
-from coordinator_server.server.membership.leases import LeaseTimes, Silence
+from coordinator_server.server.membership.leases import Clocks, LeaseTimes, Silence
 from coordinator_server.server.membership.plan import has_part, is_settled, plan
 
 log = structlog.get_logger(__name__)
@@ -45,13 +45,6 @@ REFUSED_MS: Final = 2000
 """A member that has not accepted an offer gets none for so long."""
 LEAVE_MS: Final = 15_000
 """A node that leaves gives its shards away for so long. Then it unloads what is left, and others take that."""
-
-
-class Clocks(NamedTuple):
-    """The clocks of a node in ms: CLOCK_BOOTTIME, and the time of day."""
-
-    boot_ms: Callable[[], int]
-    wall_ms: Callable[[], int]
 
 
 class Host(Protocol):
@@ -156,7 +149,7 @@ class Membership:
         """Renew, and look at the others."""
         now_ms, me = self._clocks.boot_ms(), self.me
         if me is not None:
-            self._ask("renew", me, partial(self._store.renew, me), partial(self._renewed, me, now_ms))
+            self._renew(me, now_ms)
         elif not self.is_leaving:
             self._ask("join", None, partial(self._store.join, self._node, self._listeners), partial(self._joined, now_ms))
         self.look()
@@ -190,6 +183,9 @@ class Membership:
         else:
             self._retire(self.me)
 
+    def _renew(self, me: Member, now_ms: int) -> None:
+        self._ask("renew", me, partial(self._store.renew, me), partial(self._renewed, me, now_ms))
+
     # Outcomes.
 
     def _ask(
@@ -213,7 +209,7 @@ class Membership:
             # The rows that have it may have been shown already: their answer may have come before this one.
             self._version = -1
             self._host.begin(me)
-            self.lease.renew(sent_ms, self._times.lease_ms)
+            self._grant(me, sent_ms)
             log.info("node-joined", node=me.node, incarnation=me.incarnation)
             # What is being read may be from before.
             self._store.read(partial(self._read, self._moves))
@@ -225,10 +221,16 @@ class Membership:
             self._drop_all("it is marked dead: others may own its shards")
             return
         had_ended = not self.may_answer
-        self.lease.renew(sent_ms, self._times.lease_ms)
+        self._grant(me, sent_ms)
         if had_ended and self.may_answer and self.owned:
             # Nobody has taken a shard: it would have marked this node dead before.
             log.warning("lease-regained", node=me.node, shards=len(self.owned))
+
+    def _grant(self, me: Member, sent_ms: int) -> None:
+        self.lease.renew(sent_ms, self._times.lease_ms)
+        if not self.may_answer:
+            # That was too long ago: the store was away, and answers now.
+            self._renew(me, self._clocks.boot_ms())
 
     def _drop_all(self, why: str) -> None:
         log.error("node-put-out", node=self._node, shards=len(self.owned), why=why)

@@ -17,14 +17,14 @@ import asyncpg
 import pytest
 
 from coordinator_server.config.errors import ConfigError
-from coordinator_server.log.errors import LogError, WrongDirectory
+from coordinator_server.log.errors import LogError, OutcomeUnknown, WrongDirectory
 from coordinator_server.log.postgresql import session
 from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.log import open_postgresql_log
 from coordinator_server.log.postgresql.schema import FORMAT, OLDEST_FORMAT
 from coordinator_server.log.store_state import StoreState
 from tests.support.eventually import eventually
-from tests.support.postgresql import CLUSTER_ID, COUNTS, PostgresqlServer, Proxy
+from tests.support.postgresql import CLUSTER_ID, COUNTS, PostgresqlServer, Proxy, run
 
 
 def opened(address: Address, **given: Any) -> tuple[str, set[str], int]:
@@ -313,6 +313,29 @@ def test_a_package_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 
     with pytest.raises(LogError, match=re.escape("pip install 'coordinator-server[postgresql]'")):
         importlib.import_module(session.__name__)
+
+
+def test_a_host_that_has_answered_no_statement_is_asked_last(postgresql: PostgresqlServer) -> None:
+    """A primary that was replaced and does not know it takes connections, and waits for a standby for ever."""
+    places = [Proxy(postgresql.socket_path) for _ in range(2)]
+    hosts = ",".join(f"127.0.0.1:{place.port}" for place in places)
+    address = Address(f"postgresql://coordinator@{hosts}/{postgresql.database()}?sslmode=disable")
+
+    async def ask() -> list[list[int]]:
+        asking, used = session.Session(address, "asks", answer_s=0.1), []
+        for _ in range(2):
+            await asking.read("SELECT 1")
+            used.append([place.connections for place in places])
+            for place in places:
+                place.hold()
+            with pytest.raises(OutcomeUnknown):
+                await asking.read("SELECT 1")
+        asking.close()
+        return used
+
+    assert run(ask()) == [[1, 0], [1, 1]]
+    for place in places:
+        place.close()
 
 
 def test_a_host_that_does_not_answer_takes_no_time_of_the_next_one(

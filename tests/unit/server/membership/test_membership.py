@@ -32,6 +32,16 @@ def test_it_may_answer_until_a_lease_after_its_last_question(node: Node) -> None
     assert not node.membership.may_answer
 
 
+def test_a_node_asks_again_at_once_when_a_renewal_is_answered_too_late(node: Node) -> None:
+    """The store was away for longer than a lease: nobody is to wait for the next renewal."""
+    node.now_ms += 200
+    node.membership.tick()
+    node.now_ms += 5000
+    node.settle()
+
+    assert node.membership.may_answer
+
+
 def test_a_lease_that_is_won_back_is_reported(node: Node) -> None:
     """Nobody has taken the shards meanwhile, and they keep their epochs."""
     node.events.clear()
