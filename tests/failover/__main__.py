@@ -1,9 +1,9 @@
-"""Nodes on a PostgreSQL whose servers and connections fail: python -m tests.failover --seconds 60 [--seed N]
+"""Nodes on a PostgreSQL whose servers and connections fail: python -m tests.failover --seconds 60 [--seed N] [--patroni]
 
 Each node owns its shards, and appends values to them, which are numbered. Meanwhile connections are cut, statements and answers are
 lost or held, backends are cancelled and killed, and the primary is killed, or goes on beside the one that replaces it. A node notes
 what it was told of each value. In the end each shard must have exactly the values that were durable, each once and in order; nobody
-may see an alarm.
+may see an alarm. With --patroni the primaries of a PostgreSQL end that Patroni looks after (promotions.py).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -25,7 +26,9 @@ from coordinator_server.log.postgresql.address import Address
 from coordinator_server.log.postgresql.log import PostgresqlLog, open_postgresql_log
 from coordinator_server.log.shards import Append, ShardId
 from coordinator_server.log.store import Failures
+from tests.failover import promotions
 from tests.failover.cluster import Cluster
+from tests.failover.patroni import Missing
 from tests.support.log import batch, values
 from tests.support.postgresql import COUNTS
 
@@ -180,8 +183,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--patroni", action="store_true", help="end primaries, and let Patroni promote a standby")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
+    if options.patroni:
+        try:
+            return min(promotions.play(options.seconds, Random(options.seed), partial(print, flush=True)), 1)
+        except Missing as missing:
+            print(missing, file=sys.stderr)
+            return 2
     cluster = Cluster()
     try:
         return min(asyncio.run(play(cluster, options.seconds, Random(options.seed))), 1)

@@ -93,7 +93,9 @@ class Committer(threading.Thread):
         self.failures: list[str] = []
         self._is_over = threading.Event()
         self._last_s = time.monotonic()
-        self._consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group_id, "enable.auto.commit": False})
+        # Lost connections are what its tests make happen: thousands of lines.
+        settings = {"bootstrap.servers": bootstrap, "group.id": group_id, "enable.auto.commit": False, "log_level": 0}
+        self._consumer = Consumer(settings)
 
     def run(self) -> None:
         offset = 0

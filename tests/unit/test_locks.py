@@ -23,6 +23,7 @@ ASKED_FOR: dict[str, list[str]] = {
     "browser": PROJECT["dependencies"] + EXTRAS["browser"],
     "release": GROUPS["release"],
     "site": GROUPS["site"],
+    "failover": GROUPS["failover"],
     "fuzz": PROJECT["dependencies"] + EXTRAS["fuzz"],
     "mutation": PROJECT["dependencies"] + EXTRAS["mutation"],
 }
