@@ -208,7 +208,8 @@ class Cleaner:
             log.warning("log-not-cleaned", why=why)
             return set()
         if end.code == BUSY:
-            self.report.said = end.said
+            # An alert looks at this, and whether there was a run for hours: somebody may be at work for ever.
+            self._failed(end.said, end.seconds)
             log.info("log-not-cleaned", why=end.said, action="it is tried again later")
             return None
         if end.code != 0:

@@ -226,7 +226,7 @@ def test_shards_are_not_given_up_while_another_process_is_at_work(data_dir: Path
 
     assert (lines[0]["event"], lines[0]["log_level"]) == ("log-not-cleaned", "info")
     assert "another compaction of" in lines[0]["why"]
-    assert (cleaner.report.runs, cleaner.report.failures) == (1, 0)
+    assert (cleaner.report.runs, cleaner.report.failures > 0) == (1, True)
 
 
 def test_a_child_that_takes_too_long_is_ended(data_dir: Path, lines: Noted) -> None:
