@@ -25,12 +25,13 @@ from coordinator_server.log.postgresql.rows import ROW_PARTS
 from coordinator_server.log.postgresql.segments import COLUMNS, StoredSegment, segments_of
 from coordinator_server.log.postgresql.session import Session
 from coordinator_server.log.postgresql.upkeep import FENCE, PLACE, not_fenced
-from coordinator_server.log.store import AS_HISTORY, History
+from coordinator_server.log.store import AS_HISTORY, FOREVER, History
 
 SEGMENT_BYTES: Final = 64 << 20
 MOVING_S: Final = 10.0
 """A check begins no file after this time. Nobody can compact meanwhile; the next check goes on."""
-_ALL: Final = f"SELECT sid, {COLUMNS} FROM segment WHERE is_removed = $1 ORDER BY sid, base_offset"
+_OLD: Final = f"SELECT sid, {COLUMNS} FROM segment WHERE NOT is_removed AND closed_ms < $1 ORDER BY sid, base_offset"
+_REMOVED: Final = f"SELECT sid, {COLUMNS} FROM segment WHERE is_removed ORDER BY sid, base_offset"
 _OF_SHARD: Final = f"SELECT {COLUMNS} FROM segment WHERE sid = $1"
 _END: Final = "SELECT max(next_offset) FROM segment WHERE sid = $1 AND next_offset > $2"
 _ADD: Final = f"""
@@ -60,10 +61,16 @@ class Moves:
                 history_ms if local_ms == AS_HISTORY else local_ms, history_bytes if local_bytes == AS_HISTORY else local_bytes
             )
 
-    def stored(self) -> dict[int, list[StoredSegment]]:
-        """Return the segments of all shards that have some."""
+    def stored(self, history: History, now_ms: int) -> dict[int, list[StoredSegment]]:
+        """Return the segments of shards, as far as they may be older or more than what is kept: there may be many of them."""
         found: dict[int, list[StoredSegment]] = {}
-        for sid, *each in self._log.reader.read(_ALL, False):
+        if history.history_bytes != FOREVER:
+            before_ms = now_ms + 1
+        elif history.history_ms != FOREVER:
+            before_ms = now_ms - history.history_ms
+        else:
+            return found
+        for sid, *each in self._log.reader.read(_OLD, before_ms):
             found.setdefault(sid, []).append(StoredSegment(*each))
         return found
 
@@ -133,7 +140,7 @@ class Moves:
 
     def finish(self) -> None:
         """Remove the files of all segments that readers do not find any more, now or before a crash. Raises Fenced, LogError."""
-        for sid, *each in self._log.reader.read(_ALL, True):
+        for sid, *each in self._log.reader.read(_REMOVED):
             stored = StoredSegment(*each)
             objects(stored.url).remove([stored.folder(sid)])
             self._log.reader.run(partial(self._forget, sid, stored.base_offset))

@@ -97,7 +97,7 @@ class Removal:
         starts = {sid: (kept, start) for sid, kept, start in self._log.reader.read(_STARTS)}
         self._stored = {
             sid: [each for each in segments if each.next_offset <= starts[sid][1]]
-            for sid, segments in self._moves.stored().items()
+            for sid, segments in self._moves.stored(self._history, self._now_ms).items()
             if sid in starts
         }
         found = {sid: self._removable(sid, kept, eras) for sid, (kept, _) in starts.items()}

@@ -138,8 +138,8 @@ OF_LOOPS: Final = (
     Family(
         "history_failures",
         Kind.COUNTER,
-        "Times that history which is old enough was not removed, by the line that says why: history-not-removed (it is tried "
-        "again), or history-kept (what replaces it is damaged).",
+        "Times that history which is old enough was not removed or moved, by the line that says why: history-not-removed (it is "
+        "tried again), or history-kept (what replaces it is damaged).",
         ("event",),
     ),
     Family(

@@ -164,7 +164,7 @@ def test_a_node_of_the_version_before_removes_rows_after_segments(subject: Postg
     assert layer is not None
     assert (layer.to_offset, [each.begin for each in found if each.is_dense]) == (6, [6])
     assert values(reopened(subject, 1).read(OTHER, 0)) == [b"2", b"6"]
-    removed = remove(subject, MOVED, LATER)
+    removed = remove(subject, History(1, local_ms=0), LATER)
     assert {tuple(each.segments) for each in removed} == {(0, 2)}
     assert (folders(subject, files), segments(subject)) == ([], [])
 
@@ -194,7 +194,7 @@ def test_a_segment_that_is_removed_meanwhile_is_no_damage(subject: PostgresqlDat
     remove(subject, MOVED, LATER)
     _, planned = job_shard(subject.path / str(SHARD)).whole(7)
     log_of(subject).copies.keep_only(SHARD, None)
-    stored = Moves(log_of(subject), MOVED).stored()[subject.node.store.sids[SHARD]][0]
+    stored = Moves(log_of(subject), MOVED).stored(History(0), LATER)[subject.node.store.sids[SHARD]][0]
     remove(subject, History(0), LATER)
 
     with pytest.raises(FileNotFoundError, match="removed meanwhile"):
