@@ -59,7 +59,7 @@ WHERE NOT EXISTS (SELECT FROM layer l WHERE l.sid = r.sid AND l.to_offset >= r.n
   AND (l.sid, l.to_offset) IN (SELECT * FROM unnest($1::int[], $2::bigint[])))
 AND NOT (EXISTS (SELECT FROM layer l WHERE l.sid = r.sid AND l.to_offset >= r.next_offset)
   AND r.next_offset - r.base_offset = (
-    SELECT sum(least(g.next_offset, r.next_offset) - greatest(g.base_offset, r.base_offset)) FROM segment g
+    SELECT coalesce(sum(least(g.next_offset, r.next_offset) - greatest(g.base_offset, r.base_offset)), 0) FROM segment g
     WHERE g.sid = r.sid AND g.next_offset > r.base_offset AND g.base_offset < r.next_offset AND NOT g.is_removed))
 LIMIT 1"""
 _LOCK_SHARDS: Final = "SELECT FROM shard WHERE sid = ANY ($1::int[]) ORDER BY sid FOR UPDATE"

@@ -19,6 +19,7 @@ from coordinator_server.log.postgresql.job_shard import PostgresqlJobShard
 from coordinator_server.log.postgresql.objects import Objects
 from coordinator_server.log.postgresql.removal import Removal
 from coordinator_server.log.postgresql.segments import kept_rows, read_kept
+from coordinator_server.log.shards import ShardId
 from coordinator_server.log.store import FOREVER, History
 from coordinator_server.log.store_paths import split_path
 from coordinator_server.pipeline.files.store import pull
@@ -203,25 +204,29 @@ def test_readers_find_all_of_it_while_it_is_moved(subject: PostgresqlDatabase, t
     assert len(set(ends)) > 1
 
 
-def test_a_row_that_came_late_moves_too(subject: PostgresqlDatabase, files: Objects, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is found under the lock, and is a segment of its own."""
-    before, empty = whole(subject), Removal._empty
-    sid = subject.node.store.sids[SHARD]
+@pytest.mark.parametrize(("shard", "moved"), [(SHARD, [(0, 2), (2, 4), (4, 6), (6, 7)]), (ShardId(SHARD.topic, 9), [(0, 1)])])
+def test_a_row_that_came_late_moves_too(
+    subject: PostgresqlDatabase, files: Objects, monkeypatch: pytest.MonkeyPatch, shard: ShardId, moved: list[tuple[int, int]]
+) -> None:
+    """It is found under the lock, and is a segment of its own; also the only one that its shard has in the era."""
+    end, empty, sid = moved[-1][1], Removal._empty, subject.node.store.sids[shard]
+    append(subject, end - subject.node.store.end_offset(shard), shard)
+    assert publish(subject, end, shard)
+    before = whole(subject, shard)
 
     def late(self: Removal, *arguments: Any) -> bool:
-        subject.node.sql("UPDATE log SET era = 2 WHERE sid = $1 AND base_offset = 6", sid)
+        subject.node.sql("UPDATE log SET era = 2 WHERE sid = $1 AND era = 3", sid)
         return empty(self, *arguments)
 
-    assert publish(subject, 7)
     with monkeypatch.context() as context:
         context.setattr(Removal, "_empty", late)
         remove(subject, MOVED, LATER)
-    assert [era for era, _ in rows(subject)] == [2, 2, 2]
+    assert {row["era"] for row in subject.node.sql("SELECT era FROM log WHERE sid = $1", sid)} == {2}
     remove(subject, MOVED, LATER)
 
-    assert segments(subject) == [(0, 2), (2, 4), (4, 6), (6, 7)]
-    assert whole(subject) == before
-    assert values(reopened(subject, 1).read(SHARD, 0)) == [b"kept"]
+    assert segments(subject, shard) == moved
+    assert whole(subject, shard) == before
+    assert values(reopened(subject, 1, shard).read(shard, 0)) == [b"kept"]
 
 
 def test_a_reader_comes_back_to_where_it_was(
