@@ -57,4 +57,6 @@ def test_history_moves_while_clients_commit(tmp_path: Path, postgresql: Postgres
     done = run_command("history", "--engine", "python", "--out", str(tmp_path / "history"), "--store", url)
     assert done.returncode == 0, done.stderr
     commits = parquet.read_table(tmp_path / "history" / "commits", columns=["group_id", "offset"]).to_pylist()
-    assert {each["offset"] for each in commits if each["group_id"] == GROUP} == set(range(1, last + 1))
+    missing = set(range(1, last + 1)) - {each["offset"] for each in commits if each["group_id"] == GROUP}
+    # What was not acknowledged when the node was killed may be there, or not.
+    assert len(missing) <= len(committer.failures) < 100
