@@ -14,7 +14,7 @@ from coordinator_server.group.assign.order import (
     buckets_for,
     buckets_of_capacity,
     buckets_of_copy,
-    spread_topic_id,
+    by_bucket,
 )
 from coordinator_server.group.assign.spec import Partitions
 
@@ -76,12 +76,8 @@ class AlteredTarget:
 
     def result(self) -> Partitions:
         """Return the target in Kafka's order."""
-        mask, sizes = self._buckets - 1, self._sizes
-        order = (
-            sorted(sizes, key=lambda topic_id: (spread_topic_id(topic_id) & mask, sizes[topic_id][_PLACE]))
-            if len(sizes) > 1
-            else sizes
-        )
+        sizes = self._sizes
+        order = by_bucket(sorted(sizes, key=lambda topic_id: sizes[topic_id][_PLACE]), self._buckets)
         return {topic_id: order_numbers(sizes[topic_id][_BUCKETS], self._changes[topic_id]) for topic_id in order}
 
     def _set_buckets(self, buckets: int) -> None:
@@ -91,6 +87,5 @@ class AlteredTarget:
 
 def read_target(target: Partitions) -> Partitions:
     """Return a copy of a target as Kafka yields it once it has read the target from its record."""
-    mask = buckets_for(len(target)) - 1
-    order = sorted(target, key=lambda topic_id: spread_topic_id(topic_id) & mask) if len(target) > 1 else target
+    order = by_bucket(target, buckets_for(len(target)))
     return {topic_id: order_numbers(buckets_of_copy(len(target[topic_id])), target[topic_id]) for topic_id in order}

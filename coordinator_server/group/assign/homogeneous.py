@@ -9,7 +9,7 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 
 from coordinator_server.group.assign.altered import AlteredTarget, read_target
-from coordinator_server.group.assign.order import buckets_of_copy, spread_topic_id
+from coordinator_server.group.assign.order import buckets_of_copy, by_bucket
 from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Member, Partitions, Subscription
 
 # Partitions of a topic that no member has.
@@ -58,8 +58,7 @@ def assign_alike(group: GroupSpec) -> dict[str, Partitions]:
 
 def _subscribed(subscription: Subscription) -> list[bytes]:
     """Return the order of a HashSet that is made of the subscribed topics."""
-    mask = buckets_of_copy(subscription.name_count) - 1
-    return sorted(subscription.topic_ids, key=lambda topic_id: spread_topic_id(topic_id) & mask)
+    return by_bucket(subscription.topic_ids, buckets_of_copy(subscription.name_count))
 
 
 def _unassigned(group: GroupSpec, topic_ids: list[bytes]) -> Free:

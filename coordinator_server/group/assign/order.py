@@ -6,14 +6,14 @@ how a table was created and filled; where versions of Java differ, it is that of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from struct import Struct as Layout
 from typing import Final
 
 from coordinator_server.machine.java import text_hash
 
 LEAST_BUCKETS: Final = 16
-_words: Final = Layout(">4I").unpack
+_words: Final = Layout(">4I")
 # Knuth's multiplier, as TimelineHashMap uses it.
 _FIBONACCI: Final = -7046029254386353131
 _64_BITS: Final = (1 << 64) - 1
@@ -27,16 +27,19 @@ def spread_text(text: str) -> int:
 
 def topic_id_hash(topic_id: bytes) -> int:
     """Return the hash of a Uuid, without a sign."""
-    first, second, third, fourth = _words(topic_id)
+    first, second, third, fourth = _words.unpack(topic_id)
     value: int = first ^ second ^ third ^ fourth
     return value
 
 
-def spread_topic_id(topic_id: bytes) -> int:
-    """Return what HashMap makes of the hash of a Uuid."""
-    first, second, third, fourth = _words(topic_id)
-    value: int = first ^ second ^ third ^ fourth
-    return value ^ value >> 16
+def by_bucket(topic_ids: Collection[bytes], buckets: int) -> list[bytes]:
+    """Return different topic ids, in the order of their insertion, as a HashMap of so many buckets has them."""
+    if len(topic_ids) < 2:
+        return list(topic_ids)
+    hashes = [first ^ second ^ third ^ fourth for first, second, third, fourth in _words.iter_unpack(b"".join(topic_ids))]
+    mask = buckets - 1
+    places = dict(zip(topic_ids, [(value ^ value >> 16) & mask for value in hashes], strict=True))
+    return sorted(places, key=places.__getitem__)
 
 
 def buckets_for(count: int, least: int = LEAST_BUCKETS) -> int:
@@ -74,11 +77,8 @@ def order_union(names: Sequence[str], found: Sequence[str]) -> list[str]:
 
 def order_topic_ids(topic_ids: Iterable[bytes]) -> list[bytes]:
     """Return the order of a HashMap that has got these topic ids one by one."""
-    given = list(dict.fromkeys(topic_ids))
-    if len(given) < 2:
-        return given
-    mask = buckets_for(len(given)) - 1
-    return sorted(given, key=lambda topic_id: spread_topic_id(topic_id) & mask)
+    given = dict.fromkeys(topic_ids)
+    return by_bucket(given, buckets_for(len(given)))
 
 
 def order_copied_partitions(partitions: Iterable[int]) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from coordinator_server.group.assign.order import buckets_of_capacity, spread_topic_id
+from coordinator_server.group.assign.order import buckets_of_capacity, by_bucket
 from coordinator_server.group.assign.spec import CannotAssign, GroupSpec, Member, Partitions, Subscription
 from coordinator_server.machine.java import text_order
 
@@ -69,5 +69,4 @@ def _ranges(group: GroupSpec, topic_id: bytes, members: int) -> list[range]:
 
 def _order(subscription: Subscription, topics: int) -> list[bytes]:
     """Return the order of the topics in a member's new HashMap that Kafka makes for ``topics`` keys."""
-    mask = buckets_of_capacity(topics * 4 // 3 + 1) - 1
-    return sorted(subscription.topic_ids, key=lambda topic_id: spread_topic_id(topic_id) & mask)
+    return by_bucket(subscription.topic_ids, buckets_of_capacity(topics * 4 // 3 + 1))

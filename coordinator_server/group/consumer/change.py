@@ -76,7 +76,8 @@ def subscribe(
     records = list(found.records)
     if metadata is not before.metadata:
         records.append(RECORDS.member(group.group_id, change.after))
-    is_renamed = set(before.metadata.subscribed_topic_names) != set(metadata.subscribed_topic_names)
+    names, new_names = before.metadata.subscribed_topic_names, metadata.subscribed_topic_names
+    is_renamed = names is not new_names and set(names) != set(new_names)
     regex = update_regex(consumer, group, client, before.metadata, metadata)
     records += regex.records
     has_changed = is_renamed or regex.change is not RegexChange.NONE

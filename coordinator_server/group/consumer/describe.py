@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from coordinator_server.group.assign.order import buckets_for, order_timeline, spread_topic_id
+from coordinator_server.group.assign.order import buckets_for, by_bucket, order_timeline
 from coordinator_server.group.common.topics import TopicImage
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember, TopicId
@@ -64,9 +64,8 @@ def _described(topics: TopicImage, having: tuple[ConsumerGroupMember, TargetAssi
 
 def _assignment(owned: Mapping[TopicId, list[int]], topics: TopicImage) -> Assignment:
     """Return the partitions of the topics that exist, in the order of a HashMap."""
-    mask = buckets_for(len(owned)) - 1
     found = []
-    for topic_id in sorted(owned, key=lambda each: spread_topic_id(each) & mask):
+    for topic_id in by_bucket(owned, buckets_for(len(owned))):
         topic = topics.topic_by_id(topic_id)
         if topic is not None:
             found.append(TopicPartitions(topic_id, topic.name, owned[topic_id]))

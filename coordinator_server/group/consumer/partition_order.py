@@ -18,7 +18,7 @@ from coordinator_server.group.assign.order import (
     buckets_for,
     buckets_of_capacity,
     buckets_of_copy,
-    spread_topic_id,
+    by_bucket,
 )
 
 V = TypeVar("V")
@@ -26,10 +26,7 @@ V = TypeVar("V")
 
 def order_topics(by_topic: Mapping[bytes, V]) -> dict[bytes, V]:
     """Return the same by topic, in the order of a HashMap."""
-    if len(by_topic) < 2:
-        return dict(by_topic)
-    mask = buckets_for(len(by_topic)) - 1
-    return {topic_id: by_topic[topic_id] for topic_id in sorted(by_topic, key=lambda topic_id: spread_topic_id(topic_id) & mask)}
+    return {topic_id: by_topic[topic_id] for topic_id in by_bucket(by_topic, buckets_for(len(by_topic)))}
 
 
 def order_loaded(epochs: Mapping[int, int]) -> Mapping[int, int]:

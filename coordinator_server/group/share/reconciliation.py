@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from coordinator_server.group.assign.order import buckets_for, buckets_of_capacity, spread_topic_id
+from coordinator_server.group.assign.order import buckets_for, buckets_of_capacity, by_bucket
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.modern.target import Target
 from coordinator_server.group.share.member import STABLE, ShareGroupMember, are_equal
@@ -38,5 +38,5 @@ def _filtered(partitions: Partitions, is_subscribed: Callable[[bytes], bool]) ->
         return partitions
     # What is left of a copy of the HashMap.
     count = len(partitions)
-    mask = buckets_for(count, buckets_of_capacity(int(count / _LOAD_FACTOR + 1))) - 1
-    return {topic_id: partitions[topic_id] for topic_id in sorted(kept, key=lambda topic_id: spread_topic_id(topic_id) & mask)}
+    buckets = buckets_for(count, buckets_of_capacity(int(count / _LOAD_FACTOR + 1)))
+    return {topic_id: partitions[topic_id] for topic_id in by_bucket(kept, buckets)}

@@ -16,8 +16,8 @@ from coordinator_server.group.assign.hash_table import order_numbers
 from coordinator_server.group.assign.order import (
     buckets_for,
     buckets_of_copy,
+    by_bucket,
     order_topic_ids,
-    spread_topic_id,
 )
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.common.partition_sets import read_partitions
@@ -97,8 +97,7 @@ def combine(one: TopicsWithPartitions, other: TopicsWithPartitions) -> TopicsWit
             known = set(mine.partitions)
             added = [partition for partition in more.partitions if partition not in known]
             found[topic_id] = NamedPartitions(more.name, _copied(mine.partitions, added))
-    mask = buckets_for(len(found)) - 1
-    return {topic_id: found[topic_id] for topic_id in sorted(found, key=lambda topic_id: spread_topic_id(topic_id) & mask)}
+    return {topic_id: found[topic_id] for topic_id in by_bucket(found, buckets_for(len(found)))}
 
 
 def without(topics: TopicsWithPartitions, removed: Mapping[bytes, Iterable[int]]) -> TopicsWithPartitions:
@@ -133,6 +132,5 @@ def _copied(partitions: list[int], added: Iterable[int] = ()) -> list[int]:
 
 def _order_of_union(one: TopicsWithPartitions, other: TopicsWithPartitions) -> list[bytes]:
     """Return the order of a HashSet of the topics of ``one``, to which those of ``other`` were added."""
-    topic_ids = list(dict.fromkeys([*one, *other]))
-    mask = buckets_for(len(topic_ids), buckets_of_copy(len(one))) - 1
-    return sorted(topic_ids, key=lambda topic_id: spread_topic_id(topic_id) & mask)
+    topic_ids = dict.fromkeys([*one, *other])
+    return by_bucket(topic_ids, buckets_for(len(topic_ids), buckets_of_copy(len(one))))
