@@ -200,21 +200,26 @@ class Lives:
         self.speakers = speakers
         self.began = time.perf_counter()
         self._tasks = tasks
+        self._died: asyncio.Future[asyncio.Task[None]] = asyncio.get_running_loop().create_future()
+        for life in tasks:
+            life.add_done_callback(self._ended)
 
     async def settle(self, within_s: float) -> float:
         """Wait until everybody has what it keeps. Return when that was, by ``perf_counter``."""
         deadline = time.perf_counter() + within_s
         while not self.crowd.is_settled(len(self._tasks)):
-            await self.pause(0.02)
+            # Seldom if there are very many, because each look is at all of them.
+            await self.pause(max(0.02, len(self._tasks) / 100_000))
             if time.perf_counter() > deadline:
                 raise SystemExit(f"not settled within {within_s:g} s: {len(self.crowd.settled)} of {len(self._tasks)} members")
         return max(state.at for state in self.crowd.settled.values())
 
     async def pause(self, seconds: float) -> None:
         """Let time pass. Raises what a member has died of."""
-        done, _ = await asyncio.wait(self._tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
-        for life in done:
-            life.result()
+        # Not on all tasks: that is a callback for each of them, each time.
+        await asyncio.wait([self._died], timeout=seconds)
+        if self._died.done():
+            self._died.result().result()
 
     async def end(self) -> None:
         self.crowd.is_over = True
@@ -223,6 +228,10 @@ class Lives:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for speaker in self.speakers:
             speaker.close()
+
+    def _ended(self, life: asyncio.Task[None]) -> None:
+        if not life.cancelled() and life.exception() is not None and not self._died.done():
+            self._died.set_result(life)
 
 
 async def connect(address: Address, groups: list[str], members: int, share: int = 1) -> list[Speaker]:

@@ -18,11 +18,13 @@ between which nobody else is served.
 from __future__ import annotations
 
 import argparse
+import gc
 import itertools
 import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from coordinator_server.cli.serve import calm_the_collector
 from coordinator_server.group.migration.preparation import MEMBERS_PER_STEP
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.block import RecordBlock
@@ -175,7 +177,9 @@ CASES: dict[str, Callable[[int, int], tuple[GroupLog, Step]]] = {
 
 
 def measure(log: GroupLog, step: Step) -> Spent:
-    """One heartbeat."""
+    """One heartbeat. What was there before is frozen, as in a server."""
+    gc.collect()
+    calm_the_collector()
     log.registry.snapshot(log.end_offset)
     times = [time.thread_time()]
     records = step(log.shard)

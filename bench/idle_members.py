@@ -1,13 +1,15 @@
 """What members cost that have nothing to do but to say that they are there, beside a Kafka broker with --kafka.
 
-    python -m bench.idle_members [--protocol consumer] [--members 10000] [--groups 100] [--share 1] [--interval 5] [--seconds 20]
-                                 [--kafka] [--ours 'WORDS']
-    python -m bench.idle_members --members 100000 --groups 2000 --share 50
+    python -m bench.idle_members [--protocol consumer] [--members 10000] [--groups 100] [--share 1] [--apart N] [--interval 5]
+                                 [--warm 3] [--seconds 20] [--kafka] [--ours 'WORDS']
+    python -m bench.idle_members --members 100000 --groups 2000 --share 50 --apart 19000 --warm 20
 
 Every member has a connection of its own, or --share of them have one together, for where there are not enough ports and
-descriptors. Each sends a heartbeat every --interval seconds, which is the default of the consumer protocol; classic members are
-usually set to 3. The groups settle first, at a pace that this program can follow. The heartbeats that are measured come from the
-load generator, evenly spread, over new connections; meanwhile the processor time of the server is read from /proc.
+descriptors. With --apart so many of them have one each when all have settled, and send the heartbeats of all: a server answers a
+member that repeats itself on its connection from what that has kept, as it does for any client. Each sends a heartbeat every
+--interval seconds, which is the default of the consumer protocol; classic members are usually set to 3. The groups settle first, at
+a pace that this program can follow. The heartbeats that are measured come from the load generator, evenly spread, over new
+connections; meanwhile the processor time of the server is read from /proc.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ SETTLES_WITHIN_S: Final = 600
 SETTLING_PER_S: Final = 2_000
 LONGEST_INTERVAL_S: Final = 30
 # Until all connections are open, and before the processor time is read a second time.
-WARM_S: Final = 3
+OPENING_S: Final = 3
 # The load that a Kafka broker gets before it is measured.
 WARM_UP_S: Final = 20
 
@@ -68,7 +70,9 @@ async def settle(address: Address, topic: str, options: argparse.Namespace) -> t
     by_home: dict[Address, Requests] = {}
     for (group_id, _), found in members:
         by_home.setdefault(homes[group_id], []).append(heartbeat(options.protocol, group_id, found))
-    share = options.share
+    share = 1 if options.apart else options.share
+    if options.apart:
+        by_home = {home: mine[:: -(-len(members) // options.apart)] for home, mine in by_home.items()}
     return settled_s, [(home, mine[at : at + share]) for home, mine in by_home.items() for at in range(0, len(mine), share)]
 
 
@@ -77,7 +81,8 @@ def measure(address: Address, pid: int, topic: str, options: argparse.Namespace)
     entries = plan_of(connections)
 
     def run(seconds: float) -> Measured:
-        return blast(len(connections), 1, entries, min(WARM_S, seconds / 2), seconds, every_s=options.interval / options.share)
+        every_s = options.interval * len(connections) / options.members
+        return blast(len(connections), 1, entries, min(options.warm, seconds / 2), seconds, every_s=every_s)
 
     if options.warm_up:
         run(options.warm_up)
@@ -85,9 +90,9 @@ def measure(address: Address, pid: int, topic: str, options: argparse.Namespace)
     thread = Thread(target=lambda: done.append(run(options.seconds)))
     thread.start()
     # Until all connections are open.
-    time.sleep(2 * WARM_S)
+    time.sleep(OPENING_S + options.warm)
     before, began = _processor_s(pid), time.monotonic()
-    time.sleep(max(options.seconds - 2 * WARM_S, 1))
+    time.sleep(max(options.seconds - 2 * OPENING_S, 1))
     used, seconds = _processor_s(pid) - before, time.monotonic() - began
     thread.join()
     [answers] = done
@@ -132,7 +137,15 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--members", type=int, default=10_000, metavar="N", help="in all groups together (default 10000)")
     parser.add_argument("--groups", type=int, default=100, metavar="N", help="(default 100)")
     parser.add_argument("--share", type=int, default=1, metavar="N", help="members with a connection together (default 1)")
+    parser.add_argument(
+        "--apart",
+        type=int,
+        default=0,
+        metavar="N",
+        help="when the groups have settled, so many members send the heartbeats of all, over connections of their own",
+    )
     parser.add_argument("--interval", type=float, default=5, metavar="S", help="between two heartbeats of a member (default 5)")
+    parser.add_argument("--warm", type=float, default=3, metavar="S", help="until the answers count (default 3)")
     parser.add_argument("--seconds", type=float, default=20, metavar="S", help="measured time (default 20)")
     parser.add_argument("--ours", action="append", metavar="WORDS", help="this server, started so; may be repeated; default ''")
     parser.add_argument("--kafka", action="store_true", help="run a Kafka 4.3.1 broker, too (java and mvn)")
