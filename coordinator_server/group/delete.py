@@ -39,7 +39,7 @@ def delete_groups(
     if not states.records:
         return _delete(groups, names, max_batch_bytes, refused)
     groups.share_context.parked.park(reply)
-    then = partial(_delete_rest, groups, names, max_batch_bytes, reply, refused)
+    then = partial(_delete_rest, groups, names, max_batch_bytes, reply, states)
     begin = partial(_delete_states, groups, states, then, reply)
     why = because(Reason(Why.GROUP_DELETED))
     return CoordinatorResult(DEFERRED, states.records, begin, is_atomic=False, attribution=why)
@@ -57,15 +57,16 @@ def _delete_rest(
     names: Sequence[str],
     max_batch_bytes: int,
     reply: DeleteReply,
-    refused: Mapping[str, ErrorCode],
+    states: StatesOfGroups,
     errors: Mapping[str, ErrorCode],
 ) -> None:
     """Delete the groups in an operation of its own. Those whose states are left, or come back, are refused."""
     share = groups.share_context
 
     def delete() -> CoordinatorResult[Any]:
-        changing = {name: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS for name in names if has_states(share, name)}
-        result = _delete(groups, names, max_batch_bytes, {**changing, **refused, **errors})
+        changing = [*states.changing, *(name for name in names if has_states(share, name))]
+        refused = {**dict.fromkeys(changing, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS), **errors}
+        result = _delete(groups, names, max_batch_bytes, refused, states.closed)
         return replace(result, response=DEFERRED, on_append=partial(_answer, groups, reply, result.response, result.on_append))
 
     share.timer.schedule(("delete-groups", id(reply)), 0, delete)
@@ -88,9 +89,13 @@ def _answer(
 
 
 def _delete(
-    groups: Groups, group_ids: Iterable[str], max_batch_bytes: int, refused: Mapping[str, ErrorCode]
+    groups: Groups,
+    group_ids: Iterable[str],
+    max_batch_bytes: int,
+    refused: Mapping[str, ErrorCode],
+    closed: Callable[[Iterable[str]], list[CoordinatorRecord]] = lambda _: [],
 ) -> CoordinatorResult[list[DeletableGroupResult]]:
-    """Delete the groups that may be deleted now.
+    """Delete the groups that may be deleted now. ``closed`` returns what is to be written of those that stay.
 
     A group whose tombstones cannot fit into a batch is refused before they are made.
     """
@@ -113,6 +118,7 @@ def _delete(
         blocks += tombstones(groups, group_id, positions_of(groups.offsets, groups.pending, group_id))
         ends += group_type.tombstones(group_id)
         deleted.append(group_id)
+    ends += closed(result.group_id for result in results if result.error_code != ErrorCode.NONE)
     records = BlockSequence([*blocks, groups.block_of(ends)]) if ends else ()
     return CoordinatorResult(results, records, groups.ending(deleted), attribution=because(Reason(Why.GROUP_DELETED)))
 

@@ -57,13 +57,13 @@ def _resume(share: ShareContext, group_ids: Collection[str]) -> CoordinatorResul
             continue
         partitions: Partitions = {topic.topic_id: list(range(topic.partitions)) for topic in topics}
         if partitions:
-            delete_states(share, group_id, partitions, partial(close_deletions, share, group_id, partitions))
+            delete_states(share, group_id, partitions, partial(_finish, share, group_id, partitions))
     if share.unresumed:
         share.timer.schedule(_KEY, RETRY_MS, partial(_resume, share, sorted(share.unresumed)), RETRY_MS)
     return CoordinatorResult(None)
 
 
-def close_deletions(
+def _finish(
     share: ShareContext, group_id: str, topics: Partitions, errors: Mapping[SharePartition, ErrorCode]
 ) -> CoordinatorResult[Any]:
     """Close the intents of topics whose states are deleted. They stay open if a state could not be deleted."""

@@ -2,11 +2,11 @@
 (``GroupCoordinatorService.deleteGroups``).
 
     DeleteGroups ── records: all topics deleting ── durable ──► messages to the shards that keep the states
-    answer ◄── durable ── tombstones ◄── record: none deleting ◄── all of them done, or refused ◄──┘
+    answer ◄── durable ── tombstones ◄── all of them done, or refused ◄──┘
 
-Groups without states are deleted as others are, in the same answer. A group that gets a member or offsets meanwhile stays, and
-none of its topics is deleting any more. If the server ends in between, the group exists after the load: the states of topics that
-are still deleting are deleted then, and the group stays until it is deleted again.
+Groups without states are deleted as others are, in the same answer. Of a group that gets a member or offsets meanwhile, and stays,
+a record says instead that none of its topics is deleting any more. If the server ends in between, the group exists after the load:
+the states of topics that are still deleting are deleted then, and the group stays until it is deleted again.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
 
-from msgspec.structs import replace
-
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.share.context import ShareContext
-from coordinator_server.group.share.deletion import close_deletions, delete_states
+from coordinator_server.group.share.deletion import delete_states, deleted_record
 from coordinator_server.group.share.group import ShareGroup
 from coordinator_server.group.share.offsets import is_changing
 from coordinator_server.group.share.state_messages import SharePartition
@@ -81,15 +79,21 @@ class StatesOfGroups:
         if not self._left:
             then({})
         for group_id, partitions in self._partitions.items():
-            delete_states(self._share, group_id, partitions, partial(self._finish, group_id, partitions, then))
+            delete_states(self._share, group_id, partitions, partial(self._finish, group_id, then))
 
-    def _finish(
-        self, group_id: str, topics: Partitions, then: Then, errors: Mapping[SharePartition, ErrorCode]
-    ) -> CoordinatorResult[Any]:
+    def closed(self, group_ids: Iterable[str]) -> list[CoordinatorRecord]:
+        """Return the records of groups that stay although their states are deleted."""
+        found = [(name, self._share.groups.by_id.get(name)) for name in group_ids if name not in self._errors]
+        return [
+            deleted_record(self._share, group, self._partitions[group_id])
+            for group_id, group in found
+            if group is not None and group_id in self._partitions and group.state_topics.value.deleting
+        ]
+
+    def _finish(self, group_id: str, then: Then, errors: Mapping[SharePartition, ErrorCode]) -> CoordinatorResult[Any]:
         for error in errors.values():
             self._errors[group_id] = error
-        closed = close_deletions(self._share, group_id, topics, errors)
-        return replace(closed, on_append=partial(self._finished, group_id, then))
+        return CoordinatorResult(None, on_append=partial(self._finished, group_id, then))
 
     def _finished(self, group_id: str, then: Then, error: ErrorCode | None) -> None:
         if error is None and group_id in self._left:
