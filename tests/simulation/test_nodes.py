@@ -14,9 +14,12 @@ from typing import Any, Final
 
 import pytest
 
+from coordinator_server.group import delete
+from coordinator_server.group.share import group_deletion
 from coordinator_server.log.errors import OutcomeUnknown, Unavailable
 from coordinator_server.log.members import Member
 from coordinator_server.log.shards import Ownership, ShardId
+from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.lease import Gate
@@ -29,6 +32,7 @@ from coordinator_server.server.cluster.epochs import Epochs
 from coordinator_server.server.cluster.followers import Followers
 from coordinator_server.server.cluster.presence import Presence
 from coordinator_server.server.hosting.node_shards import NodeShards
+from coordinator_server.server.hosting.topic_news import TopicNews
 from coordinator_server.server.membership import membership
 from coordinator_server.server.membership.membership import Membership
 from coordinator_server.server.membership.plan import Plan, plan
@@ -187,6 +191,19 @@ def a_lease_that_is_won_back_goes_on(patch: Patch) -> None:
     patch.setattr(TimerQueue, "grant_fresh_start", lambda _self, _now_ms: None)
 
 
+def shards_without_a_lease_do_not_hear_of_topics(patch: Patch) -> None:
+    """Nor when it is won back."""
+    patch.setattr(TopicNews, "suspend", lambda _self, _is_over: None)
+
+
+def a_group_that_stays_is_still_deleting(patch: Patch) -> None:
+    patch.setattr(group_deletion, "close_deletions", lambda *_: CoordinatorResult(None))
+
+
+def a_group_goes_whose_states_came_back(patch: Patch) -> None:
+    patch.setattr(delete, "has_states", lambda share, group_id: group_id in share.attempts)
+
+
 def what_is_in_doubt_was_not_written(patch: Patch) -> None:
     """Section 15: it is resolved by a write at the store."""
     flushed = Flusher._flushed
@@ -301,9 +318,9 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (changes_of_the_catalog_do_not_wait, "was acknowledged", 1),
     (a_follower_has_no_lease, "was acknowledged", 1),
     (appends_are_not_fenced, "", 0),
-    (clocks_stand_still_in_a_suspended_machine, "may answer", 23),
+    (clocks_stand_still_in_a_suspended_machine, "may answer", 52),
     (messages_carry_no_epochs, "ended in its logs", 39),
-    (a_lease_that_is_won_back_goes_on, "was put out of", 21),
+    (a_lease_that_is_won_back_goes_on, "was put out of", 26),
     (what_is_in_doubt_was_not_written, "", 2),
     (shards_are_taken_from_living_nodes, "may answer", 0),
     (a_taker_does_not_mark_the_dead, "may answer", 0),
@@ -316,6 +333,9 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (what_is_published_is_not_read_back, "does not serve it", 21),
     (a_load_does_not_look_where_rows_begin, "digest", 46),
     (a_taker_reads_rows_alone, "digest", 1),
+    (shards_without_a_lease_do_not_hear_of_topics, "not settled", 420),
+    (a_group_that_stays_is_still_deleting, "deleting", 555),
+    (a_group_goes_whose_states_came_back, "left when all groups", 555),
 ]
 """With what they are seen by, and the first seed at which to begin. The rules above that are not listed are held by tests
 of their own, below; those of leases and clocks are also seen in test_memberships.py.
