@@ -38,18 +38,8 @@ MOST_VIEWERS: Final = 200
 ALIVE_S: Final = 15.0
 """The longest time between two lines that say the status."""
 _THREADS: Final = 8
-VIEWS: Final = {
-    "/": "groups.js",
-    "/group": "group.js",
-    "/what-if": "what_if.js",
-    "/clients": "clients.js",
-    "/topics": "topics.js",
-    "/transactions": "transactions.js",
-    "/shares": "shares.js",
-    "/log": "log.js",
-    "/doctor": "doctor.js",
-}
-"""The addresses of views, and the modules that show what the rest of the address says (static/app.js)."""
+VIEWS: Final = ("/", "/group", "/what-if", "/clients", "/topics", "/transactions", "/shares", "/log", "/doctor")
+"""The addresses of views (static/app.js)."""
 EVERYBODY: Final = Viewer("", EVERYTHING)
 
 
@@ -80,7 +70,7 @@ class _Site:
         self._updater = updater
         self._door = door
         self._limiter = CapacityLimiter(_THREADS)
-        self._views = {path: view(module) for path, module in VIEWS.items()}
+        self._view = view()
 
     def seen(self, respond: Callable[[Request, Viewer], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         """Return the endpoint of a route whose answer depends on its viewer: there is no other way to an answer."""
@@ -115,7 +105,7 @@ class _Site:
         if self._door is not None and not self._door.knows(_cookies(request)):
             to = request.url.path + (f"?{request.url.query}" if request.url.query else "")
             return RedirectResponse(str(LOGIN.include_query_params(to=to)), 303)
-        return await self._views[request.url.path](request)
+        return await self._view(request)
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:

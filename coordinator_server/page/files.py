@@ -1,15 +1,14 @@
 """The files of the page: what a browser gets of them, and how long it may keep it.
 
 Documents have the viewer's choices as attributes, from cookies, so that a browser draws them right from the start. All else has an
-address with a hash of all files in it, and is kept. A document names all modules that its view needs: a browser loads them at once.
+address with a hash of all files in it, and is kept. All modules are one script (script.py).
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from coordinator_server.page.script import modules_of, script_of
+
 STATIC: Final = Path(__file__).parent / "static"
 _EARLY: Final = (STATIC / "early.js").read_text()
 EARLY_HASH: Final = f"sha256-{base64.b64encode(hashlib.sha256(_EARLY.encode()).digest()).decode()}"
@@ -25,15 +26,17 @@ EARLY_HASH: Final = f"sha256-{base64.b64encode(hashlib.sha256(_EARLY.encode()).d
 _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
-    ".js": "text/javascript; charset=utf-8",
-    ".svg": "image/svg+xml",
+    # Where it is written in lower case, Chromium does not find the code that it has kept.
+    ".js": "text/javascript; charset=UTF-8",
+    ".png": "image/png",
     ".txt": "text/plain; charset=utf-8",
 }
 CHOICES: Final = {"page-theme": ("light", "dark"), "page-zone": ("utc", "local")}
 """What a viewer may have chosen, by the names of cookies (static/format.js); without a choice it is as the system has it."""
 _NONE: Final = ""
 _FOREVER: Final = "max-age=31536000, immutable"
-_IMPORTED: Final = re.compile(r'^import .* from "\./(.+)";$', re.MULTILINE)
+_SCRIPT: Final = "page.js"
+"""The script of all modules, which is no file."""
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -41,18 +44,15 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 def file_routes() -> list[Route]:
     """Return the routes of the files that everybody gets, by their names and by those of this version."""
     return [
-        Route(f"{where}{name}", _endpoint(path.read_bytes(), path.suffix, cache), methods=["GET"])
+        Route(f"{where}{name}", _endpoint(body, Path(name).suffix, cache), methods=["GET"])
         for where, cache in (("/static/", "no-cache"), (_STORED, _FOREVER))
-        for name, path in _files().items()
+        for name, body in _FILES.items()
     ]
 
 
-def view(module: str) -> Endpoint:
-    """Return the endpoint of a view that a module shows."""
-    needed = sorted(_modules(STATIC / "app.js") | _modules(STATIC / module))
-    links = [f'<link rel="modulepreload" href="/static/{each.relative_to(STATIC)}">' for each in needed]
-    text = (STATIC / "index.html").read_text().replace("<!-- modules -->", "\n".join(links))
-    return _document(text.replace("<!-- early -->", f"<script>{_EARLY}</script>"))
+def view() -> Endpoint:
+    """Return the endpoint of all views: what they show is up to their address."""
+    return _document((STATIC / "index.html").read_text().replace("<!-- early -->", f"<script>{_EARLY}</script>"))
 
 
 def login_form() -> Endpoint:
@@ -89,25 +89,21 @@ def _endpoint(body: bytes, suffix: str, cache: str) -> Endpoint:
     return respond
 
 
-def _modules(path: Path) -> set[Path]:
-    """Return a module, those that it imports, and those that they import."""
-    found = {path}
-    for name in _IMPORTED.findall(path.read_text()):
-        found |= _modules(path.parent / name)
-    return found
+def _files() -> dict[str, bytes]:
+    modules = modules_of(STATIC, "app.js")
+    paths = {str(each.relative_to(STATIC)): each for each in sorted(STATIC.rglob("*")) if each.suffix in _TYPES}
+    found = {name: path.read_bytes() for name, path in paths.items() if name not in modules}
+    return found | {_SCRIPT: script_of(STATIC, modules).encode()}
 
 
-def _files() -> dict[str, Path]:
-    return {str(each.relative_to(STATIC)): each for each in sorted(STATIC.rglob("*")) if each.suffix in _TYPES}
-
-
-def _version() -> str:
+def _version(files: Mapping[str, bytes]) -> str:
     """Return a hash of all files."""
     found = hashlib.sha256()
-    for path in _files().values():
-        found.update(path.read_bytes())
+    for body in files.values():
+        found.update(body)
     return found.hexdigest()[:16]
 
 
-_STORED: Final = f"/static/{_version()}/"
+_FILES: Final = _files()
+_STORED: Final = f"/static/{_version(_FILES)}/"
 """Where the files of this version are: a browser that has them need not ask for them again."""

@@ -3,35 +3,33 @@
 import { html, render, useEffect, useRef, useState } from "./vendor/htm-preact-3.1.1.js";
 import { focused, follow, go, useAddress } from "./address.js";
 import { first, useStatus, useNow, useViewer } from "./api.js";
+import { Clients } from "./clients.js";
+import { Doctor } from "./doctor.js";
 import { ago, choose, clock, isUtc, moment, number, plain, setUtc } from "./format.js";
+import { Group } from "./group.js";
+import { Groups } from "./groups.js";
 import { useKeys } from "./keys.js";
+import { Log } from "./log.js";
+import { Shares } from "./shares.js";
+import { Topics } from "./topics.js";
+import { Transactions } from "./transactions.js";
+import { WhatIf } from "./what_if.js";
 
-/** The module of each view, by its path; others than the one that is shown come when there is time. */
 const VIEWS = {
-  "/": () => import("./groups.js"),
-  "/group": () => import("./group.js"),
-  "/what-if": () => import("./what_if.js"),
-  "/clients": () => import("./clients.js"),
-  "/topics": () => import("./topics.js"),
-  "/transactions": () => import("./transactions.js"),
-  "/shares": () => import("./shares.js"),
-  "/log": () => import("./log.js"),
-  "/doctor": () => import("./doctor.js"),
+  "/": Groups,
+  "/group": Group,
+  "/what-if": WhatIf,
+  "/clients": Clients,
+  "/topics": Topics,
+  "/transactions": Transactions,
+  "/shares": Shares,
+  "/log": Log,
+  "/doctor": Doctor,
 };
-const loaded = {};
 
-/** That of icon.svg, without a request and a document of its own. */
+/** That of icon.png, of any size. */
 const BARS = [["M7 10h8M23 22h2", "#56b4e9"], ["M20 10h5M7 16h4", "#e69f00"], ["M16 16h9", "#cc79a7"], ["M7 22h11", "#f0e442"]];
 const ICON = html`<svg viewBox="0 0 32 32" width="22" height="22" stroke-width="4" stroke-linecap="round" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#14532d" />${BARS.map(([path, colour]) => html`<path d=${path} stroke=${colour} />`)}</svg>`;
-
-async function load(path) { loaded[path] ??= (await VIEWS[path]()).default; }
-
-/** Load the view of a path, which says so if that does not work. */
-function loadShown(path) { return load(path).catch(() => { loaded[path] = NotLoaded; }); }
-
-function NotLoaded() {
-  return html`<div class="nothing"><h2>This view could not be loaded</h2><p>The server of this page does not answer, or has a newer version of it.</p><button onClick=${() => location.reload()}>Load the page again</button></div>`;
-}
 
 const KEYS = [
   ["/", "filter groups"],
@@ -95,18 +93,16 @@ function App() {
   const [showsKeys, setShowsKeys] = useState(false);
   const [, again] = useState(0);
   const changeZone = () => { setUtc(!isUtc()); again((count) => count + 1); };
-  const View = loaded[path];
-  useEffect(() => { if (!View) loadShown(path).then(() => again((count) => count + 1)); }, [path]);
+  const View = VIEWS[path];
   useKeys({ "?": () => setShowsKeys(true), g: () => go("/"), u: changeZone });
   const isFirst = useRef(true);
   useEffect(() => {
-    if (!View) return;
     // A view that comes has the focus, or what had it when the viewer left that view.
     const link = focused();
     if (link) link.focus();
     else if (!isFirst.current) document.getElementById("main").focus({ preventScroll: true });
     isFirst.current = false;
-  }, [View, path, query.id]);
+  }, [path, query.id]);
   const link = (to, text) => html`<a href=${to} onClick=${follow} aria-current=${path === to ? "page" : null}>${text}</a>`;
   return html`
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the content</a>
@@ -122,11 +118,8 @@ function App() {
       </div>
     </header>
     ${status && status.problem ? html`<p class="banner" role="alert">Not up to date: ${status.problem}</p>` : ""}
-    <main id="main" tabindex="-1">${View ? html`<${View} key=${`${path} ${query.id ?? ""}`} query=${query} status=${status} />` : ""}</main>
+    <main id="main" tabindex="-1"><${View} key=${`${path} ${query.id ?? ""}`} query=${query} status=${status} /></main>
     ${showsKeys ? html`<${Keys} close=${() => setShowsKeys(false)} />` : ""}`;
 }
 
-await Promise.all([loadShown(location.pathname), first()]);
-render(html`<${App} />`, document.getElementById("page"));
-// What fails is tried again when it is shown.
-requestIdleCallback(() => { for (const path of Object.keys(VIEWS)) load(path).catch(() => {}); }, { timeout: 3000 });
+first().then(() => render(html`<${App} />`, document.getElementById("page")));

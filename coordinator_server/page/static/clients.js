@@ -15,7 +15,7 @@ function Row({ client, now }) {
     <td class="when quiet">${each.until_ms === null ? html`<span class="good">is there</span>` : `left ${ago(each.until_ms, now)}, after ${duration(each.until_ms - each.since_ms)}`}</td></tr>`);
 }
 
-export default function Clients({ query, status }) {
+export function Clients({ query, status }) {
   const now = useNow();
   const past = query.past === "1";
   const { answer, error } = useAnswer("clients", { q: query.q, past: past ? 1 : null }, status?.version);

@@ -6,7 +6,7 @@ import { counted, plain } from "./format.js";
 
 const WORDS = { problem: "problem", warning: "warning", note: "note", ok: "in order" };
 
-export default function Doctor() {
+export function Doctor() {
   const { answer, error } = useAnswer("doctor", {}, 0);
   useEffect(() => { document.title = "Doctor · coordinator-server"; }, []);
   if (error) return html`<p class="banner" role="alert">${error.message}</p>`;

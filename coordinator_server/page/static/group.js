@@ -42,7 +42,7 @@ function Words({ id, from, to, at, version, onMoment }) {
     ${answer?.left_out ? html`<p class="quiet fine">${counted(answer.left_out, "earlier event")} in this time: zoom in to see them.</p>` : ""}</section>`;
 }
 
-export default function Group({ query, status }) {
+export function Group({ query, status }) {
   const { id } = query;
   const now = useNow();
   const frame = useRef(null);

@@ -79,7 +79,7 @@ function Nothing({ answer, typed, status }) {
     <pre>consumer = KafkaConsumer("orders", bootstrap_servers="127.0.0.1:9092", group_id="readers")</pre></div>`;
 }
 
-export default function Groups({ query, status }) {
+export function Groups({ query, status }) {
   const now = useNow();
   const sorted = query.sort ?? FIRST;
   const isDescending = query.desc === "1";

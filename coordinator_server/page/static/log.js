@@ -30,7 +30,7 @@ function Shards({ answer, now }) {
       <td class="number wide">${known ? number(known.begins_at) : "–"}</td><td class="number">${known ? number(known.next_offset) : "–"}${known?.lost_to ? html` <span class="bad" title=${`some records before offset ${number(known.lost_to)} were lost`}>lost</span>` : ""}</td></tr>`; })}</tbody></table>`;
 }
 
-export default function Log({ status }) {
+export function Log({ status }) {
   const now = useNow();
   const { answer, error } = useAnswer("log", {}, status?.version);
   useEffect(() => { document.title = "Log · coordinator-server"; }, []);

@@ -5,6 +5,9 @@ import { number } from "./format.js";
 import { themed } from "./palette.js";
 import { gutter, RIGHT } from "./timeline.js";
 
+/** The address of the script that has this module: other files are beside it. */
+const SCRIPT = document.currentScript.src;
+
 /** The library, which is no module: it comes after the first picture, of which it is no part. */
 let library = null;
 
@@ -18,7 +21,7 @@ function load(name, attributes) {
 }
 
 function libraryLoaded() {
-  const address = (suffix) => new URL(`./vendor/uplot-1.6.32.${suffix}`, import.meta.url).href;
+  const address = (suffix) => new URL(`./vendor/uplot-1.6.32.${suffix}`, SCRIPT).href;
   library ??= Promise.all([load("script", { src: address("js") }), load("link", { rel: "stylesheet", href: address("css") })]);
   return library;
 }

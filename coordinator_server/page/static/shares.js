@@ -13,7 +13,7 @@ function Unsettled({ rows, now }) {
     <span class=${now - each.since_ms > LONG_MS ? "bad" : "quiet"}> for ${each.is_earlier ? "more than " : ""}${duration(Math.max(0, now - each.since_ms))}</span><span class=${each.deliveries > 1 ? "warn" : "quiet"}>, ${counted(each.deliveries, "delivery").replace("deliverys", "deliveries")}</span></li>`)}${rows.length > 4 ? html`<li class="quiet">and ${rows.length - 4} more</li>` : ""}</ul>`;
 }
 
-export default function Shares({ status }) {
+export function Shares({ status }) {
   const now = useNow();
   const { answer, error } = useAnswer("shares", {}, status?.version);
   useEffect(() => { document.title = "Shares · coordinator-server"; }, []);

@@ -6,7 +6,7 @@ import { useAnswer } from "./api.js";
 import { counted, number, plain } from "./format.js";
 import { GroupLinks, Search } from "./search.js";
 
-export default function Topics({ query, status }) {
+export function Topics({ query, status }) {
   const { answer, error } = useAnswer("topics", { q: query.q }, status?.version);
   useEffect(() => { document.title = "Topics · coordinator-server"; }, []);
   return html`<section class="groups">

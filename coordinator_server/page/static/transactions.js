@@ -34,7 +34,7 @@ function Ended({ rows, now }) {
       <td class="when" title=${moment(each.ended_ms, true)}>${ago(each.ended_ms, now)}</td><td class="when">${duration(Math.max(0, each.ended_ms - each.begun_ms))}</td><td><${Who} each=${each} /></td><td class="wide"><${GroupLinks} ids=${each.groups} /></td></tr>`)}</tbody></table>`;
 }
 
-export default function Transactions({ status }) {
+export function Transactions({ status }) {
   const now = useNow();
   const { answer, error } = useAnswer("transactions", {}, status?.version);
   useEffect(() => { document.title = "Transactions · coordinator-server"; }, []);

@@ -135,7 +135,7 @@ function Changes({ answer, rule }) {
       <td class="number wide">${number(each.members)}</td><td>${few(each.recorded)}</td>${rule ? html`<td>${few(each.what_if)}</td>` : ""}<td class="quiet"><bdi>${plain(each.cause || "–")}</bdi></td></tr>`} /></table></section>`;
 }
 
-export default function WhatIf({ query, status }) {
+export function WhatIf({ query, status }) {
   const { id } = query;
   const frame = useRef(null);
   const width = useWidth(frame);

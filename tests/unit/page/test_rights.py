@@ -119,7 +119,7 @@ def test_each_route_has_its_test(site: Site) -> None:
     routes = {each.path for each in site.app._app.routes}  # type: ignore[attr-defined]
     answers = {f"/api/{name}" for name in (*QUERIES, "status", "viewer")}
 
-    assert {each for each in routes if not each.startswith("/static/")} == answers | VIEWS.keys() | {"/login", "/logout"}
+    assert {each for each in routes if not each.startswith("/static/")} == answers | {*VIEWS} | {"/login", "/logout"}
 
 
 @pytest.mark.parametrize("name", [*ANSWERS, "status", "viewer"])
