@@ -40,6 +40,8 @@ _VERSION: Final = GroupVersion._fields
 _TEXTS: Final = ("id_text", "topics_text", "clients_text", "hosts_text", "anywhere_text")
 _WRITTEN: Final = (*_FIELDS, *_VERSION, *_TEXTS)
 _SHOWN: Final = (*(each for each in _FIELDS if each != "state"), "shown_state", *_PACE, "waits_for")
+_LISTED: Final = tuple(each for each in _SHOWN if each not in ("protocol", "epoch", "clients", "hosts"))
+"""What a row of the list has: what the view of one group says of it beside that is not sent a hundred times."""
 _SORTED_BY: Final = ("group", "type", "state", "members", "partitions", "rebalanced_ms", "committed_ms", "lag", "rate")
 _TABLES: Final = f"""
 CREATE TABLE source (identity TEXT NOT NULL);
@@ -93,9 +95,9 @@ class Summaries:
         return None if row is None else Summary(**_decoded(_FIELDS, row))
 
     def row(self, group_id: str) -> dict[str, Any] | None:
-        """Return the row of a group as the list has it; None if there is none."""
+        """Return what is known of a group; None if there is none."""
         row = self._database.execute(f'SELECT {_quoted(_SHOWN)} FROM summaries WHERE "group" = ?', (group_id,)).fetchone()
-        return None if row is None else _shown(row)
+        return None if row is None else _shown(_SHOWN, row)
 
     def write(self, found: Iterable[tuple[Summary, GroupVersion]], removed: Iterable[str] = ()) -> None:
         """Write summaries, and remove those of groups that the index does not have, in one transaction."""
@@ -166,7 +168,7 @@ class Summaries:
         column = {"group": "id_text", "state": "shown_state"}.get(asked.sorted_by, asked.sorted_by)
         order = f'{column} IS NULL, {column} {direction}, id_text ASC, "group" ASC'
         rows = self._database.execute(
-            f"SELECT {_quoted(_SHOWN)} FROM summaries WHERE ({where}) AND {seen} ORDER BY {order} LIMIT {PAGE_ROWS} OFFSET ?",
+            f"SELECT {_quoted(_LISTED)} FROM summaries WHERE ({where}) AND {seen} ORDER BY {order} LIMIT {PAGE_ROWS} OFFSET ?",
             (*values, asked.first),
         ).fetchall()
         states, groups = dict[str, int](), 0
@@ -176,7 +178,7 @@ class Summaries:
             groups += count if is_there else 0
             if is_found:
                 states[state] = states.get(state, 0) + count
-        return Page([_some_topics(_shown(row)) for row in rows], sum(states.values()), groups, states)
+        return Page([_some_topics(_shown(_LISTED, row)) for row in rows], sum(states.values()), groups, states)
 
 
 @contextmanager
@@ -232,11 +234,11 @@ def _row(found: Summary, version: GroupVersion) -> Sequence[Any]:
 
 def _decoded(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     fields = dict(zip(names, row, strict=True))
-    return fields | {each: json.loads(fields[each]) for each in _LISTS}
+    return fields | {each: json.loads(fields[each]) for each in _LISTS if each in fields}
 
 
-def _shown(row: Sequence[Any]) -> dict[str, Any]:
-    fields = _decoded(_SHOWN, row)
+def _shown(names: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+    fields = _decoded(names, row)
     return fields | {"state": fields.pop("shown_state")}
 
 

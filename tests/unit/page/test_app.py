@@ -149,6 +149,14 @@ def test_the_views_of_the_browser_are_those_of_the_server() -> None:
     assert tuple(listed) == VIEWS
 
 
+async def test_the_list_has_what_it_shows_and_a_group_all_of_it(site: Site) -> None:
+    row = (await request(site.app, "/api/groups?q=billing")).json["rows"][0]
+    one = (await request(site.app, "/api/group?id=billing")).json
+
+    assert one.keys() - row.keys() == {"protocol", "epoch", "clients", "hosts", "waits"}
+    assert one.items() >= row.items()
+
+
 async def test_an_answer_says_of_which_version_it_is(site: Site) -> None:
     """A browser that hears of that version afterwards has it already."""
     found = await request(site.app, "/api/groups")
