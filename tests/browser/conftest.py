@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
@@ -66,9 +68,22 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
-            yield process.stdout.readline().split()[2].rstrip("/")
+            found = process.stdout.readline().split()[2].rstrip("/")
+            while _groups(found) < len(told) - 1:
+                time.sleep(0.1)
+            yield found
         finally:
             process.terminate()
+
+
+def _groups(address: str) -> int:
+    """Return how many groups are there: the page reads the log when somebody looks. One was deleted."""
+    try:
+        with urlopen(f"{address}/api/groups") as answer:
+            found: int = json.load(answer)["groups"]
+            return found
+    except HTTPError:  # nothing has been read yet
+        return 0
 
 
 def sample(data: Path, told: Story) -> None:

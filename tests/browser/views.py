@@ -44,7 +44,7 @@ def rows(page: Any) -> list[str]:
 
 
 GROUP = "/group?id=billing-invoices"
-LOADED = "main .what-if .changes, main > :not(.what-if) table.list, main .findings, main .nothing, main p.quiet"
+LOADED = "main .what-if .changes, main > :not(.what-if) table.list, main .findings, main .nothing, main > :not(.what-if) p.quiet"
 
 
 def test_the_list_is_filtered_as_one_types(view: View) -> None:

@@ -20,7 +20,7 @@ export function Clients({ query, status }) {
   const past = query.past === "1";
   const { answer, error } = useAnswer("clients", { q: query.q, past: past ? 1 : null }, status?.version);
   useEffect(() => { document.title = "Clients · coordinator-server"; }, []);
-  return html`<section class="groups">
+  return html`<section class="groups clients">
     <div class="title"><h1>Clients</h1>${answer ? html`<p class="quiet" aria-live="polite">${counted(answer.count, "client")}</p>` : ""}</div>
     <${Search} typed=${query.q ?? ""} label="Filter: a word of a client id, a host or a group"><div class="chips"><button class="chip" aria-pressed=${past} onClick=${() => change({ past: past ? null : 1 })}>with those that left</button></div></${Search}>
     ${error ? html`<p class="banner" role="alert">${error.message}</p>` : ""}
