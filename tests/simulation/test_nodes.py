@@ -14,12 +14,10 @@ from typing import Any, Final
 
 import pytest
 
-from coordinator_server.group import delete
-from coordinator_server.group.share import group_deletion
+from coordinator_server.group.share.group_deletion import StatesOfGroups
 from coordinator_server.log.errors import OutcomeUnknown, Unavailable
 from coordinator_server.log.members import Member
 from coordinator_server.log.shards import Ownership, ShardId
-from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.lease import Gate
@@ -197,11 +195,7 @@ def shards_without_a_lease_do_not_hear_of_topics(patch: Patch) -> None:
 
 
 def a_group_that_stays_is_still_deleting(patch: Patch) -> None:
-    patch.setattr(group_deletion, "close_deletions", lambda *_: CoordinatorResult(None))
-
-
-def a_group_goes_whose_states_came_back(patch: Patch) -> None:
-    patch.setattr(delete, "has_states", lambda share, group_id: group_id in share.attempts)
+    patch.setattr(StatesOfGroups, "closed", lambda _self, _group_ids: [])
 
 
 def what_is_in_doubt_was_not_written(patch: Patch) -> None:
@@ -335,7 +329,7 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (a_taker_reads_rows_alone, "digest", 1),
     (shards_without_a_lease_do_not_hear_of_topics, "not settled", 420),
     (a_group_that_stays_is_still_deleting, "deleting", 555),
-    (a_group_goes_whose_states_came_back, "left when all groups", 555),
+    (a_new_controller_expects_nobody, "was acknowledged", 1002),
 ]
 """With what they are seen by, and the first seed at which to begin. The rules above that are not listed are held by tests
 of their own, below; those of leases and clocks are also seen in test_memberships.py.
