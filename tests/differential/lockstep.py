@@ -136,9 +136,7 @@ class Lockstep:
     def compare_logs(self) -> None:
         """The log says the same of each group, too. For scripts that were played to their end."""
         kafka = self.kafka.named_log()
-        if self.ours.server.is_late:
-            self._await_the_same(lambda: None, self.ours.named_log, kafka)
-        ours = self.ours.named_log()
+        ours = self._await_the_same(lambda: None, self.ours.named_log, kafka)
         self._log = {group: [*records] for group, records in kafka.items()}
         for group in sorted({*ours, *kafka}):
             here, there = ours.get(group, []), kafka.get(group, [])
@@ -207,9 +205,8 @@ class Lockstep:
         new = (both[0] & both[1]) - self._compared
         self._compared |= new
         answers = [side.named_answers(new) for side in self._sides]
-        if self.ours.server.is_late:
-            self._await_the_same(lambda: self.ours.settle(line, groups), self.ours.named_states, self.kafka.named_states())
-        states = [side.named_states() for side in self._sides]
+        kafka = self.kafka.named_states()
+        states = [self._await_the_same(lambda: self.ours.settle(line, groups), self.ours.named_states, kafka), kafka]
         self._note(Told(line, self.ours.request_digest, answers[1], states[1]))
         unlike = [*_unlike("", answers[0], answers[1]), *_unlike("state", states[0], states[1])]
         if end:
@@ -252,12 +249,17 @@ class Lockstep:
                 raise self._difference(f"{late.name} leaves {ours} parked; the other answers {answered.answer}") from None
         return end
 
-    def _await_the_same(self, look: Callable[[], None], ours: Callable[[], Any], kafka: Any) -> None:
-        """Look at ours again until it says what the other says, or does not in time: that is compared then."""
-        deadline = time.monotonic() + GRACE_S
-        while ours() != kafka and time.monotonic() < deadline:
+    def _await_the_same(self, look: Callable[[], None], ours: Callable[[], Any], kafka: Any) -> Any:
+        """Return what ours says. One that is late is looked at until it says what the other says, or does not in time.
+
+        What was said is not asked for again: ids get their names when they are first seen, and names change the order.
+        """
+        said, deadline = ours(), time.monotonic() + GRACE_S * self.ours.server.is_late
+        while said != kafka and time.monotonic() < deadline:
             time.sleep(_PAUSE_S)
             look()
+            said = ours()
+        return said
 
     def _explain(self, line: str, unlike: list[Unlike], answers: list[dict[int, Any]]) -> None:
         """Raise Ended when the difference is listed, or is a choice that Kafka leaves to a hash map; else Difference.
