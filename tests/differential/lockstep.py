@@ -233,8 +233,8 @@ class Lockstep:
         for ours, kafka in zip(self.ours.sent, self.kafka.sent, strict=True):
             if (ours.answer is None) == (kafka.answer is None) or ours.is_lost or kafka.is_lost:
                 continue
-            step = Step(line, ours, kafka, self.ours.sent[-1], self.kafka.sent[-1].answer, [], self._played)
-            number = next((number for number, known in KNOWN.items() if known.is_parked_apart(step)), None)
+            steps = [Step(line, ours, kafka, asked, said, [], self._played) for asked, said in self._asked_since(ours)]
+            number = next((number for number, known in KNOWN.items() if any(map(known.is_parked_apart, steps))), None)
             if number is not None:
                 self._seen[number] += 1
                 (ours if ours.answer is None else kafka).is_lost = True
@@ -248,6 +248,15 @@ class Lockstep:
                 answered = kafka if ours.answer is None else ours
                 raise self._difference(f"{late.name} leaves {ours} parked; the other answers {answered.answer}") from None
         return end
+
+    def _asked_since(self, sent: Sent) -> list[tuple[Sent, Any]]:
+        """Return the request of the step, with what the other server has said to it.
+
+        An answer of a server that is late may be that of an earlier step: then all requests since this one are returned.
+        """
+        first = sent.ordinal + 1 if self.ours.server.is_late else len(self.ours.sent) - 1
+        pairs = zip(self.ours.sent, self.kafka.sent, strict=True)
+        return [(ours, kafka.answer) for ours, kafka in pairs if ours.ordinal >= min(first, len(self.ours.sent) - 1)]
 
     def _await_the_same(self, look: Callable[[], None], ours: Callable[[], Any], kafka: Any) -> Any:
         """Return what ours says. One that is late is looked at until it says what the other says, or does not in time.
