@@ -330,6 +330,7 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (shards_without_a_lease_do_not_hear_of_topics, "not settled", 420),
     (a_group_that_stays_is_still_deleting, "deleting", 555),
     (a_new_controller_expects_nobody, "was acknowledged", 1002),
+    (a_former_controller_grants_leases, "deferred-event-failed", 1011),
 ]
 """With what they are seen by, and the first seed at which to begin. The rules above that are not listed are held by tests
 of their own, below; those of leases and clocks are also seen in test_memberships.py.
