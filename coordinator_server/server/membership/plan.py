@@ -94,10 +94,11 @@ def _divided(
     """
     for shard, epoch in mine if others else ():
         to = min(others, key=lambda each: (owned[each], each))
-        if stays is not None and owned[to] + 2 > owned[stays]:
-            return
+        if stays is not None:
+            if owned[to] + 2 > owned[stays]:
+                return
+            owned[stays] -= 1
         owned[to] += 1
-        owned[stays] -= 1
         yield shard, epoch, to
 
 
