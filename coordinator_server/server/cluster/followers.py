@@ -120,13 +120,13 @@ class Followers:
             return False
         loop, incarnation = follower.loop, follower.incarnation
         is_back = any(other.loop == loop for other in self._attached)
-        if not is_back and incarnation > self._ended.get(loop, 0):
+        if not is_back and incarnation > self._ended.get(loop, -1):
             self._away[loop] = _Away(incarnation, attached.until_ms)
         return True
 
     def ended(self, loop: int, incarnation: int) -> None:
         """Note that a process of a loop has ended: it no longer serves."""
-        self._ended[loop] = max(incarnation, self._ended.get(loop, 0))
+        self._ended[loop] = max(incarnation, self._ended.get(loop, -1))
         if loop in self._away and self._away[loop].incarnation <= incarnation:
             del self._away[loop]
 

@@ -134,7 +134,6 @@ class NodeShards:
             clocks=self._sharing.clocks,
             times=self._sharing.times,
         )
-        self._start_task(self._roles.follow())
         self._start_task(self._presence.start())
         self._start_task(self._handovers.start(self))
         self._tick()
@@ -211,10 +210,16 @@ class NodeShards:
     # Host.
 
     def begin(self, me: Member, /) -> None:
-        """Be this process of the node: another one was granted what it had."""
+        """Be this process of the node: another one was granted what it had.
+
+        From the first time on it follows the catalog: a change waits for a process only if it knows which one it is.
+        """
+        is_first = not self._who.incarnation
         self._who.incarnation = me.incarnation
         self._here = self._here._replace(incarnation=me.incarnation)
-        if self._has_joined.is_set():
+        if is_first:
+            self._start_task(self._roles.follow())
+        else:
             self._roles.begin_anew()
 
     def own(self, shard: ShardId, epoch: int, /) -> None:

@@ -48,6 +48,17 @@ def test_a_loop_that_has_lost_its_link_is_waited_for(loops: Loops) -> None:
     assert loops.followers[1].read(CatalogShard.topic, "orders") == loops.owner.read(CatalogShard.topic, "orders")
 
 
+def test_a_process_that_does_not_know_its_number_is_waited_for(loops: Loops) -> None:
+    """A node that has not joined has none. It may answer all the same."""
+    loops.incarnations[1] = 0
+    loops.attach(1)
+    loops.cut(1)
+
+    outcome = loops.create(0, "orders")
+
+    assert outcome.answers == 0
+
+
 def test_a_link_may_be_lost_after_the_end_of_its_process_is_known(loops: Loops) -> None:
     """Or when a later process is attached: nobody is left to wait for."""
     loops.attach(1, 2)

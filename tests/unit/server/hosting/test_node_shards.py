@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 
+from coordinator_server.log.members import Member
 from coordinator_server.log.shards import Ownership, ShardId
+from coordinator_server.server.cluster.neighbours import Identity
+from coordinator_server.server.cluster.view import ViewNode
 from coordinator_server.server.hosting.node_shards import NodeShards
 
 SHARDS: Final = (Ownership(ShardId("t", 0), 3),)
@@ -26,14 +30,17 @@ class Site:
         sharing: Any = SimpleNamespace(shared=SimpleNamespace(prepare=lambda *asked: self.read.append(asked)))
         nodes: Any = SimpleNamespace(id=1, expect=lambda _to, _shards: None)
         arrivals: Any = SimpleNamespace(expect=self.expected.extend)
+        self.followed: list[tuple[str, int]] = []
+        who: Any = Identity(1, 0)
+        roles: Any = SimpleNamespace(follow=lambda: self.follow("first", who), begin_anew=lambda: self.note("anew", who))
         unused: Any = None
         self.shards = NodeShards(
             sharing=sharing,
             store=unused,
             hosted=unused,
             nodes=nodes,
-            who=unused,
-            roles=unused,
+            who=who,
+            roles=roles,
             presence=unused,
             handovers=unused,
             lease=unused,
@@ -42,6 +49,12 @@ class Site:
         )
         membership: Any = self
         self.shards._membership = membership
+
+    async def follow(self, how: str, who: Identity) -> None:
+        self.note(how, who)
+
+    def note(self, how: str, who: Identity) -> None:
+        self.followed.append((how, who.incarnation))
 
     def offer(self) -> None:
         self.shards.offered(SHARDS, self.answers.append)
@@ -89,3 +102,15 @@ def test_clients_are_expected_where_a_shard_goes_and_is_not_yet(site: Site) -> N
     site.shards.moving(1, SHARDS)
 
     assert site.expected == [ShardId("t", 0)]
+
+
+async def test_the_catalog_is_followed_when_the_node_knows_which_process_it_is(site: Site) -> None:
+    """Changes of the catalog do not wait for a process of which the controller does not know that it lives."""
+    site.shards._here = ViewNode(1, (), 1)
+    assert site.followed == []
+
+    site.shards.begin(Member(1, 7))
+    await asyncio.sleep(0)
+    site.shards.begin(Member(1, 8))
+
+    assert site.followed == [("first", 7), ("anew", 8)]
