@@ -11,9 +11,12 @@ link; the time until its end is that of CLOCK_BOOTTIME here. A new controller wa
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from coordinator_server.runtime.lease import NEVER
+
+UNKNOWN: Final = 0
+"""The incarnation of a process that is expected, and of which no more is known."""
 
 
 class Follower(Protocol):
@@ -68,8 +71,9 @@ class Followers:
         self._leasing = leasing
         self._attached: dict[Follower, _Attached] = {}
         self._away: dict[int, _Away] = {}
-        # The last process of each loop that has ended.
-        self._ended: dict[int, int] = {}
+        # The loops and incarnations of processes that have ended. One of a node may have ended before an earlier one: it died when
+        # it had asked to join, and its row came later than that of its successor.
+        self._ended: set[tuple[int, int]] = set()
         self.expect(expected)
 
     def __iter__(self) -> Iterator[Follower]:
@@ -84,9 +88,9 @@ class Followers:
 
         A mapping has their incarnations, as far as they are known.
         """
-        incarnations = loops if isinstance(loops, Mapping) else dict.fromkeys(loops, 0)
+        incarnations = loops if isinstance(loops, Mapping) else dict.fromkeys(loops, UNKNOWN)
         for loop, incarnation in incarnations.items():
-            if incarnation > self._ended.get(loop, -1):
+            if (loop, incarnation) not in self._ended:
                 self._away[loop] = _Away(incarnation, self._lease_end())
 
     def attach(self, follower: Follower, next_offset: int) -> int:
@@ -120,14 +124,14 @@ class Followers:
             return False
         loop, incarnation = follower.loop, follower.incarnation
         is_back = any(other.loop == loop for other in self._attached)
-        if not is_back and incarnation > self._ended.get(loop, -1):
+        if not is_back and (loop, incarnation) not in self._ended:
             self._away[loop] = _Away(incarnation, attached.until_ms)
         return True
 
     def ended(self, loop: int, incarnation: int) -> None:
         """Note that a process of a loop has ended: it no longer serves."""
-        self._ended[loop] = max(incarnation, self._ended.get(loop, -1))
-        if loop in self._away and self._away[loop].incarnation <= incarnation:
+        self._ended.add((loop, incarnation))
+        if loop in self._away and self._away[loop].incarnation in (UNKNOWN, incarnation):
             del self._away[loop]
 
     def unaware(self, offset: int) -> list[int]:

@@ -208,3 +208,15 @@ def test_the_end_of_an_older_process_does_not_end_the_wait_for_the_present_one(l
     loops.owner.loop_ended(1, 2)
 
     assert outcome.is_answered
+
+
+def test_the_end_of_a_later_process_does_not_end_the_wait_for_an_earlier_one_that_lives(loops: Loops) -> None:
+    """A process that dies when it has asked to join may get its row after its successor has."""
+    loops.incarnations[1] = 2
+    loops.owner.loop_ended(1, 3)
+    loops.attach(1)
+    loops.cut(1)
+
+    outcome = loops.create(0, "orders")
+
+    assert outcome.answers == 0
