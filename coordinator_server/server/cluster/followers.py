@@ -71,9 +71,9 @@ class Followers:
         self._leasing = leasing
         self._attached: dict[Follower, _Attached] = {}
         self._away: dict[int, _Away] = {}
-        # The loops and incarnations of processes that have ended. One of a node may have ended before an earlier one: it died when
-        # it had asked to join, and its row came later than that of its successor.
-        self._ended: set[tuple[int, int]] = set()
+        # The incarnations of each loop that have ended. One of a node may have ended before an earlier one: it died when it had
+        # asked to join, and its row came later than that of its successor.
+        self._ended: dict[int, set[int]] = {}
         self.expect(expected)
 
     def __iter__(self) -> Iterator[Follower]:
@@ -90,7 +90,8 @@ class Followers:
         """
         incarnations = loops if isinstance(loops, Mapping) else dict.fromkeys(loops, UNKNOWN)
         for loop, incarnation in incarnations.items():
-            if (loop, incarnation) not in self._ended:
+            ended = self._ended.get(loop, ())
+            if incarnation not in ended and not (incarnation == UNKNOWN and ended):
                 self._away[loop] = _Away(incarnation, self._lease_end())
 
     def attach(self, follower: Follower, next_offset: int) -> int:
@@ -124,13 +125,13 @@ class Followers:
             return False
         loop, incarnation = follower.loop, follower.incarnation
         is_back = any(other.loop == loop for other in self._attached)
-        if not is_back and (loop, incarnation) not in self._ended:
+        if not is_back and incarnation not in self._ended.get(loop, ()):
             self._away[loop] = _Away(incarnation, attached.until_ms)
         return True
 
     def ended(self, loop: int, incarnation: int) -> None:
         """Note that a process of a loop has ended: it no longer serves."""
-        self._ended.add((loop, incarnation))
+        self._ended.setdefault(loop, set()).add(incarnation)
         if loop in self._away and self._away[loop].incarnation in (UNKNOWN, incarnation):
             del self._away[loop]
 

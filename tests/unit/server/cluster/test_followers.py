@@ -220,3 +220,13 @@ def test_the_end_of_a_later_process_does_not_end_the_wait_for_an_earlier_one_tha
     outcome = loops.create(0, "orders")
 
     assert outcome.answers == 0
+
+
+def test_a_loop_whose_end_was_reported_is_not_expected(loops: Loops) -> None:
+    """The new owner hears of both at once, and which process was expected is not known."""
+    loops.owner.loop_ended(1, 1)
+    loops.owner.expect([1])
+
+    outcome = loops.create(0, "orders")
+
+    assert outcome.is_answered
