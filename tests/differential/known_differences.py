@@ -338,8 +338,8 @@ KNOWN: Final[dict[int, Known]] = {
         is_told_apart=_orders_subtopologies_by_table,
     ),
     122: Known(
-        "a member of a streams group has the epoch before, because it has lost an answer, or says that it has other tasks than it "
-        "was given",
+        "a member of a streams group has the epoch before, because it has lost an answer, says that it has other tasks than it was "
+        "given, or says what it has while it is to give up tasks",
         is_told_more=_gives_tasks_again,
     ),
     127: Known(

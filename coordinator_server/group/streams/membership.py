@@ -85,20 +85,19 @@ def owned_tasks(request: StreamsGroupHeartbeatRequest) -> TaskAssignment | None:
 
 
 def has_missed_answer(request: StreamsGroupHeartbeatRequest, member: StreamsGroupMember) -> bool:
-    """Return whether the answer is lost that gave the member its tasks: it has the epoch before, or says that it has other tasks.
+    """Return whether the member may have missed the answer with its tasks: it has the epoch before, or says it has other tasks.
 
-    One that is to give up tasks may say so while it does. It has heard of nothing if it says that it has all of them.
+    A member with tasks to give up stays in its epoch. It may have been given them without having begun with them: whatever it says
+    it has, it may not know that it lost them, and begin with them later.
     """
     if request.member_epoch < member.member_epoch:
         return True
     owned = owned_tasks(request)
     if owned is None:
         return False
-    assigned, pending = member.tasks.assigned, member.tasks.pending_revocation
-    kinds = ((owned.active, assigned.active, pending.active), (owned.standby, assigned.standby, pending.standby))
-    if member.is_revoking:
-        return all(_as_set(said) == _as_set(has) | _as_set(lost) for said, has, lost in kinds)
-    return any(_as_set(said) != _as_set(has) for said, has, _ in kinds)
+    assigned = member.tasks.assigned
+    kinds = ((owned.active, assigned.active), (owned.standby, assigned.standby))
+    return member.is_revoking or any(_as_set(said) != _as_set(has) for said, has in kinds)
 
 
 def _as_set(tasks: Mapping[str, Collection[int]]) -> set[tuple[str, int]]:
