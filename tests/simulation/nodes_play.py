@@ -5,12 +5,14 @@
                and replace rows (``layer_makers.py``)
     a calm     nothing befalls anybody
 
-What must be true at any moment: of one shard no two nodes may answer, and no epoch has two owners. After the calm each shard has an
-owner that lives and has loaded it. A node never ends by itself. Clients of all families are the play's guests (``guests.py``).
+What must be true at any moment: of one shard no two nodes may answer, no epoch has two owners, and no shard goes back and forth.
+After the calm each shard has an owner that lives and has loaded it. A node never ends by itself. Clients of all families are the
+play's guests (``guests.py``).
 """
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from functools import partial
 from random import Random
@@ -45,6 +47,11 @@ PROPERTIES: Final[Mapping[str, Any]] = {"broker_session_timeout_ms": LEASE_MS, "
 REGISTER: Final = "a-register"
 TOPIC: Final = "t0"
 """One that exists from the start of the storm on."""
+MOST_OWNERS: Final = 24
+OWNERS_S: Final = 3
+"""How many owners a shard has in so many seconds at the most. Commands that move shards each second, and the moves back into balance,
+make 14.
+"""
 FAMILIES: Final[tuple[type[Guest], ...]] = (TransactionsOfNodes, ConsumersOfNodes, StreamsOfNodes, SharesOfNodes)
 """Of clients, all at the same time."""
 
@@ -62,6 +69,7 @@ class NodesPlay(NodeTroubles):
         self.database = Database()
         self.nodes: list[Node] = []
         self.owners: dict[Ownership, int] = {}
+        self.owned_since = defaultdict[ShardId, deque[int]](lambda: deque(maxlen=MOST_OWNERS))
         self.cut_until_us = 0
         self.mirror = StoreMirror(self)
         self.guests: list[Guest] = []
@@ -281,18 +289,27 @@ class NodesPlay(NodeTroubles):
     # What is looked at.
 
     def check_owners(self) -> None:
-        """No two nodes may answer for a shard, and no epoch has two owners."""
+        """No two nodes may answer for a shard, no epoch has two owners, and no shard goes back and forth."""
         owners, able, count = self.owners, set[ShardId](), 0
         for node in self.nodes:
             for owned in node.answers_for():
                 count += 1
                 able.add(owned[0])
-                if owners.setdefault(owned, node.id) != node.id:
+                if owned not in owners:
+                    self._note_owner(owned, node.id)
+                elif owners[owned] != node.id:
                     self.broken.append(f"{owned.shard} has two owners at epoch {owned.epoch}")
         if len(able) < count:
             for shard in able:
                 epochs = {node.id: epoch for node in self.nodes for each, epoch in node.answers_for() if each == shard}
                 self.broken += [f"of {shard} may answer: {epochs}"] if len(epochs) > 1 else []
+
+    def _note_owner(self, owned: Ownership, node_id: int) -> None:
+        self.owners[owned] = node_id
+        since, now_us = self.owned_since[owned.shard], self.world.now_us
+        since.append(now_us)
+        if len(since) == MOST_OWNERS and since[0] > now_us - OWNERS_S * SECOND:
+            self.broken.append(f"{owned.shard} goes back and forth: {MOST_OWNERS} owners since {since[0] / SECOND:.1f} s")
 
     def check_all_owned(self) -> None:
         """Each shard has an owner that lives and has loaded it, if its kind is in use."""

@@ -32,6 +32,7 @@ from coordinator_server.server.cluster.presence import Presence
 from coordinator_server.server.hosting.node_shards import NodeShards
 from coordinator_server.server.hosting.topic_news import TopicNews
 from coordinator_server.server.membership import membership
+from coordinator_server.server.membership import plan as plans
 from coordinator_server.server.membership.membership import Membership
 from coordinator_server.server.membership.plan import Plan, plan
 from tests.simulation.__main__ import replay_command
@@ -232,6 +233,12 @@ def shards_are_taken_from_living_nodes(patch: Patch) -> None:
     patch.setattr(Rows, "take", take)
 
 
+def a_shard_is_given_to_one_that_has_as_many(patch: Patch) -> None:
+    """While the one that lacks a shard accepts none, two nodes give it to each other at each look."""
+    divided = plans._divided
+    patch.setattr(plans, "_divided", lambda mine, others, owned, _stays: divided(mine, others, owned, None))
+
+
 def a_taker_does_not_mark_the_dead(patch: Patch) -> None:
     """Section 16: a victim is marked dead before anything is taken."""
     patch.setattr(Membership, "_drop_all", lambda self, _why: setattr(self, "me", None))
@@ -317,6 +324,7 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (a_lease_that_is_won_back_goes_on, "was put out of", 26),
     (what_is_in_doubt_was_not_written, "", 2),
     (shards_are_taken_from_living_nodes, "may answer", 0),
+    (a_shard_is_given_to_one_that_has_as_many, "back and forth", 5),
     (a_taker_does_not_mark_the_dead, "may answer", 0),
     (a_lost_session_alone_is_believed, "may answer", 2),
     (a_process_is_taken_for_a_later_one, "may answer", 2),
