@@ -156,10 +156,10 @@ class GroupDigests:
             self._known[group_id] = digest
 
     def _release(self, group_id: str, offsets: GroupOffsets) -> None:
-        """Forget the containers of offsets that come to rest. The digest stays the same; the next change tracks the group anew."""
-        for container in offsets.containers:
-            if self._owners.pop(container, None) is not None:
-                self._containers[group_id] = [each for each in self._containers[group_id] if each is not container]
+        """Forget the container of offsets that come to rest. The digest stays the same; the next change tracks the group anew."""
+        container = offsets.container
+        if self._owners.pop(container, None) is not None:
+            self._containers[group_id] = [each for each in self._containers[group_id] if each is not container]
 
     def _track(self, group_id: str, committed_offset: int) -> None:
         """Mark the group when one of its present containers changes."""
@@ -170,7 +170,7 @@ class GroupDigests:
         pending = groups.pending.by_group.get_at(group_id, committed_offset)
         containers = [found for each in groups.types.values() for found in each.digest_containers(group_id, committed_offset)]
         if offsets is not None:
-            containers += offsets.containers
+            containers.append(offsets.container)
         if pending is not None:
             containers.append(pending)
         if containers:

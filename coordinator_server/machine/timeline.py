@@ -197,6 +197,16 @@ class TimelineDict(dict[K, V]):
         assert not self.is_noted(key)
         dict.__delitem__(self, key)
 
+    def note(self) -> None:
+        """Let the newest snapshot know of a change, without one of a key: of something that belongs to this container."""
+        snapshot = self._registry.newest
+        if snapshot is not None:
+            snapshot.before.setdefault(self, {})
+
+    def another(self) -> TimelineDict[Any, Any]:
+        """Return an empty container with the same snapshots."""
+        return TimelineDict(self._registry)
+
     def is_noted(self, key: K) -> bool:
         """Return whether an open snapshot knows what ``key`` was before a change."""
         return any(key in snapshot.before.get(self, ()) for snapshot in self._registry.since(0))

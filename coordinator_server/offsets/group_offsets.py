@@ -7,7 +7,8 @@ epoch, past ones included, the state is
 
     rows, where later records override earlier ones, over single offsets
 
-so a past state does not depend on conversions made since.
+so a past state does not depend on conversions made since. Most groups only ever have rows: the container of single offsets is made
+with the first of them. Open snapshots note every change of either in the container of rows.
 
 A group that was *resting* (``resting_groups.py``) may have single offsets that are not read yet. They precede everything else at
 any epoch. Commits do not need them; reads and deletions read the rest of them before.
@@ -41,6 +42,8 @@ _LATEST_MS: Final = 2**63 - 1
 
 RowsKey = tuple[str, Partitions]
 
+# What groups without single offsets have of them. It is never changed.
+_NO_SINGLE: Final[TimelineDict[TopicPartition, OffsetAndMetadata]] = TimelineDict(SnapshotRegistry())
 
 Unread = bytes | Iterator[Row]
 """Single offsets that are not read yet: a kept block (``resting_block.py``), or what yields them."""
@@ -66,29 +69,30 @@ class GroupOffsets:
         # Rises with each change, committed or not, the removal of the last offset included:
         # what was read is the same while this is.
         self.changes = 0
-        self._single: TimelineDict[TopicPartition, OffsetAndMetadata] = TimelineDict(registry)
+        self._single = _NO_SINGLE
         self._rows: TimelineDict[RowsKey, CommittedRows] = TimelineDict(registry)
         self._unread = unread
         self._unread_count = count
 
     @property
-    def containers(self) -> tuple[object, object]:
-        """The timeline containers of this object."""
-        return self._single, self._rows
+    def container(self) -> object:
+        """The timeline container in which snapshots note every change of this object."""
+        return self._rows
 
     # The latest state
 
     def single(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
         """Return all offsets as single offsets, for changes at once."""
-        self.changes += 1
-        return self.latest()
+        self.latest()
+        return self.to_set()
 
     def to_set(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
         """Return the container of single offsets, to set some of them at once. It may not have all of the others."""
         self.changes += 1
         if self._rows:
             self._spell_out()
-        return self._single
+        self._rows.note()
+        return self._own_single()
 
     def latest(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
         """Return all offsets as single offsets, for reads until the next ``put_rows``."""
@@ -138,7 +142,9 @@ class GroupOffsets:
     def lay_over(self, newer: GroupOffsets) -> None:
         """Set what another container has, as if it had been here before the oldest open snapshot. Nothing was set here before."""
         self.changes += 1
-        self._single.fill(newer.below_rows().items())
+        single = newer.below_rows()
+        if single:
+            self._own_single().fill(single.items())
         self._rows.fill(newer._rows.items())
 
     # Past states
@@ -155,7 +161,7 @@ class GroupOffsets:
 
     def is_as_of(self, epoch: int) -> bool:
         """Return whether nothing has changed since ``epoch``."""
-        return self._rows.is_as_of(epoch) and self._single.is_as_of(epoch)
+        return self._rows.is_as_of(epoch)
 
     def as_of(self, epoch: int) -> Readable:
         """Return the offsets in the state of ``epoch`` for lookups. It is valid until the next change."""
@@ -198,13 +204,13 @@ class GroupOffsets:
         """Read the next offsets of those that are not read yet, at most ``most``. There must be some."""
         self._unread = unread = self._reading()
         items = list(islice(unread, most))
-        self._single.fill_below(items)
+        self._own_single().fill_below(items)
         self._unread_count = max(self._unread_count - most, 1)
         if len(items) < most:
             self._unread, self._unread_count = None, 0
 
     def _read_rest(self) -> None:
-        self._single.fill_below(self._reading())
+        self._own_single().fill_below(self._reading())
         self._unread, self._unread_count = None, 0
 
     def _reading(self) -> Iterator[Row]:
@@ -243,14 +249,19 @@ class GroupOffsets:
 
     def _spell_out_oldest(self) -> None:
         oldest = min(self._rows.items(), key=_by_record_offset)
-        self._single.put_all(_spelled(*oldest))
+        self._own_single().put_all(_spelled(*oldest))
         del self._rows[oldest[0]]
 
     def _spell_out(self) -> None:
         rows = self._rows
-        self._single.put_all(_spelled_in_order(rows.items()))
+        self._own_single().put_all(_spelled_in_order(rows.items()))
         for key in list(rows):
             del rows[key]
+
+    def _own_single(self) -> TimelineDict[TopicPartition, OffsetAndMetadata]:
+        if self._single is _NO_SINGLE:
+            self._single = self._rows.another()
+        return self._single
 
 
 class _Past:

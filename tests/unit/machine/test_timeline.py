@@ -23,6 +23,24 @@ def test_a_value_can_be_read_as_of_each_open_snapshot() -> None:
     assert [state.get_at("a", 10), state.get_at("a", 20), state.get_at("a", 30), state["a"]] == [1, 2, 3, 3]
 
 
+def test_a_change_without_a_key_is_noted() -> None:
+    """What belongs to a container may change where the container does not: whoever asks whether it has is told."""
+    registry = SnapshotRegistry()
+    state: TimelineDict[str, int] = TimelineDict(registry)
+    told: list[object] = []
+    registry.on_committed = told.extend
+    state.note()
+    registry.snapshot(10)
+    before = state.is_as_of(10)
+    state.note()
+    state["a"] = 1
+
+    assert (before, state.is_as_of(10)) == (True, False)
+    assert dict(state.items_at(10)) == {}
+    registry.delete_up_to(11)
+    assert told == [state]
+
+
 def test_a_key_that_came_later_is_absent_before() -> None:
     registry = SnapshotRegistry()
     state: TimelineDict[str, int] = TimelineDict(registry)

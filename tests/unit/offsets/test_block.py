@@ -285,7 +285,7 @@ def test_commits_of_other_partitions_each_time_do_not_pile_up() -> None:
         partitions = [OffsetCommitRequestPartition(index, size) for index in range(size % 20 + 1)]
         side.commit(OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic(f"t{size % 7}", partitions=partitions)]))
 
-    _, rows = side.store.by_group["g"].containers
+    rows = side.store.by_group["g"].container
 
     assert isinstance(rows, dict)
     assert len(rows) <= 8 + 7 * 20 // 8

@@ -125,3 +125,22 @@ def test_rows_are_prepared_until_no_more_are_left_than_a_read_may_convert() -> N
     assert store.unprepared("g") == 3
     assert store.prepare("g", 2) is True
     assert store.unprepared("g") == 0
+
+
+def test_groups_that_commit_rows_have_no_container_of_single_offsets() -> None:
+    """It would take as much memory as their rows do. One object stands for what all of them lack, also when they are read."""
+    registry = SnapshotRegistry()
+    store = OffsetStore(registry)
+    rows = rows_of([OffsetCommitRequestPartition(index, 5) for index in range(3)])
+    for group in ("g", "h"):
+        store.to_change(group).put_rows(("t", partitions_of(rows)), CommittedRows(0, 0, TOPIC_ID, rows))
+    first, second = store.by_group["g"], store.by_group["h"]
+    registry.snapshot(3)
+
+    assert first.below_rows() is second.below_rows()
+    assert len(list(first.items_at(3))) == 3
+    assert first.below_rows() is second.below_rows()
+    store.replay(3, key(), OffsetCommitValue(6))
+    assert (first.is_as_of(3), second.is_as_of(3)) == (False, True)
+    assert first["t", 0].committed_offset == 6
+    assert second["t", 0].committed_offset == 5
