@@ -190,6 +190,11 @@ def a_lease_that_is_won_back_goes_on(patch: Patch) -> None:
     patch.setattr(TimerQueue, "grant_fresh_start", lambda _self, _now_ms: None)
 
 
+def members_must_join_for_what_was_not_written(patch: Patch) -> None:
+    patch.setattr("coordinator_server.group.migration.members.settle_session", lambda *_: None)
+    patch.setattr("coordinator_server.group.migration.members.need_not_join", lambda *_: None)
+
+
 def shards_without_a_lease_do_not_hear_of_topics(patch: Patch) -> None:
     """Nor when it is won back."""
     patch.setattr(TopicNews, "suspend", lambda _self, _is_over: None)
@@ -339,6 +344,7 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (a_group_that_stays_is_still_deleting, "deleting", 555),
     (a_new_controller_expects_nobody, "was acknowledged", 1002),
     (a_former_controller_grants_leases, "deferred-event-failed", 1011),
+    (members_must_join_for_what_was_not_written, "was put out of", 1170),
 ]
 """With what they are seen by, and the first seed at which to begin. The rules above that are not listed are held by tests
 of their own, below; those of leases and clocks are also seen in test_memberships.py.

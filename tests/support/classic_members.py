@@ -87,14 +87,18 @@ class ClassicMember:
 
     def heartbeat(self, generation: int | None = None, member_id: str | None = None) -> ErrorCode:
         """Send a heartbeat. The error of the answer."""
+        reply = self.ask_to_live(generation, member_id)
+        return reply.error or ErrorCode(reply.response.error_code)
+
+    def ask_to_live(self, generation: int | None = None, member_id: str | None = None) -> FakeReply:
+        """Send a heartbeat, which may be answered later."""
         request = HeartbeatRequest(
             "g",
             self.generation if generation is None else generation,
             self.member_id if member_id is None else member_id,
             self.instance_id,
         )
-        reply = self._beats.log.run(GroupShard.heartbeat, request, version=4)
-        return reply.error or ErrorCode(reply.response.error_code)
+        return self._beats.log.run(GroupShard.heartbeat, request, version=4)
 
     def leave(self) -> ErrorCode:
         """Leave, by a request of the last version that has one member."""

@@ -9,6 +9,7 @@ join when a new target is due, because its join computes it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from coordinator_server.group.consumer.context import ConsumerContext
@@ -17,9 +18,10 @@ from coordinator_server.group.consumer.leave import fence
 from coordinator_server.group.consumer.member import ConsumerGroupMember, MemberState
 from coordinator_server.group.consumer.membership import refuse_fenced_instance, require_static_member
 from coordinator_server.group.migration.embedded import Unreadable, read_version, write_assignment
-from coordinator_server.group.migration.timers import await_join, has_synced, refresh_classic_session
+from coordinator_server.group.migration.timers import await_join, has_synced, need_not_join, refresh_classic_session
 from coordinator_server.group.modern.epoch import is_compared
 from coordinator_server.group.modern.membership import require_member
+from coordinator_server.group.modern.sessions import settle_session
 from coordinator_server.group.modern.target import is_due
 from coordinator_server.group.why import Why
 from coordinator_server.machine.errors import CoordinatorError
@@ -69,11 +71,15 @@ def sync_group(
 def heartbeat(consumer: ConsumerContext, group: ConsumerGroup, request: HeartbeatRequest) -> CoordinatorResult[HeartbeatResponse]:
     """Refresh the session of a member. The answer says whether it must join again. Raises CoordinatorError."""
     member, _ = _classic_member(group, request.member_id, request.group_instance_id, request.generation_id)
-    refresh_classic_session(consumer, group.group_id, member)
+    group_id, member_id = group.group_id, member.member_id
+    refresh_classic_session(consumer, group_id, member)
     if not (_must_join(group, member) or _is_neglected(consumer, group)):
+        need_not_join(consumer, group_id, member_id)
         return CoordinatorResult(_ALIVE, depends_on=group.end_offset.value)
-    await_join(consumer, group.group_id, member)
-    return CoordinatorResult(_REBALANCING, depends_on=group.end_offset.value)
+    await_join(consumer, group_id, member)
+    # What it has to join for may not be written yet.
+    on_append = partial(settle_session, consumer, group_id, member_id, None)
+    return CoordinatorResult(_REBALANCING, on_append=on_append, depends_on=group.end_offset.value)
 
 
 def leave_group(

@@ -3,11 +3,12 @@
 | timer | starts | ends |
 |---|---|---|
 | session | with each request | |
-| join | when the member must join again | with its join |
+| join | when the member must join again | with its join, or when it need not join any more |
 | sync | with the answer to its join | with its sync |
 
 A member is removed when one of them expires. They measure the time that this server has been running. A revocation has no timer of
-its own: the member must join again for it.
+its own: the member must join again for it. If the change is not written for which a member has to join, or which its join has made,
+neither of the two goes on (``modern/sessions.py``).
 """
 
 from __future__ import annotations
@@ -38,9 +39,14 @@ def await_join(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMe
         _schedule(consumer, group_id, member, key, Why.JOIN_TIMEOUT)
 
 
+def need_not_join(consumer: ConsumerContext, group_id: str, member_id: str) -> None:
+    """End the time for a member to join, if it runs: the member may not have heard that it should."""
+    consumer.timer.cancel(consumer.timer_key(JOIN, group_id, member_id))
+
+
 def await_sync(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
     """End the time for a member to join, and start the time for its sync."""
-    consumer.timer.cancel(consumer.timer_key(JOIN, group_id, member.member_id))
+    need_not_join(consumer, group_id, member.member_id)
     _schedule(consumer, group_id, member, consumer.timer_key(SYNC, group_id, member.member_id), Why.SYNC_TIMEOUT)
 
 

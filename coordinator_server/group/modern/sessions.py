@@ -1,6 +1,7 @@
 """Sessions of members, which measure the time that this server has been running.
 
-A member that sends no heartbeat within the session timeout is removed (``leave.py``). After a load, all sessions begin anew.
+A member that sends no heartbeat within the session timeout is removed (``leave.py``). After a load, all sessions begin anew. So
+do the timers of a member when a change that they follow is not written.
 """
 
 from __future__ import annotations
@@ -38,14 +39,13 @@ def end_session(context: ModernContext[Any], group_id: str, member_id: str) -> N
     if session is None:
         return
     context.timer.cancel(session.key)
-    for name in context.timers:
-        context.timer.cancel(context.timer_key(name, group_id, member_id))
+    _cancel_further_timers(context, group_id, member_id)
     if not of_group:
         del context.sessions[group_id]
 
 
 def restart_session(context: ModernContext[Any], group_id: str, member_id: str) -> None:
-    """Start the timers of a member anew: after a load, or when a change of it was not written.
+    """Start the timers of a member anew: after a load, or when a change was not written that they follow.
 
     End its session if it is no longer a member.
     """
@@ -54,14 +54,23 @@ def restart_session(context: ModernContext[Any], group_id: str, member_id: str) 
     if member is None:
         end_session(context, group_id, member_id)
         return
-    refresh_session(context, group_id, member_id)
+    refresh_session(context, group_id, member_id, context.session_timeout_ms(group_id, member))
+    _cancel_further_timers(context, group_id, member_id)
     context.on_restart(group_id, member)
+
+
+def _cancel_further_timers(context: ModernContext[Any], group_id: str, member_id: str) -> None:
+    for name in context.timers:
+        context.timer.cancel(context.timer_key(name, group_id, member_id))
 
 
 def settle_session(
     context: ModernContext[Any], group_id: str, member_id: str, then: Callable[[], None] | None, error: ErrorCode | None
 ) -> None:
-    """Take the outcome of a heartbeat's records. Restart the timers of the member if they were not written, call ``then`` if so."""
+    """Take the outcome of the records that a request has made, or on which its answer depends.
+
+    Restart the timers of the member if they were not written, call ``then`` if so.
+    """
     if error is not None:
         restart_session(context, group_id, member_id)
     elif then is not None:
