@@ -35,7 +35,8 @@ class HeartbeatMember(GroupMember):
 
     # Whether the last answer came, and was good: what it knows is the newest then.
     _is_sure = False
-    # A request without an answer, from before the last answer, may run yet: it moves the member to an epoch of which nobody hears.
+    # A request without an answer may have run after the last one that was answered: it moved the member to an epoch of which nobody
+    # has heard. So it could, if a server had it still when the answered one was sent.
     _may_be_moved = False
     _is_full = True
     _interval_ms = 500
@@ -90,7 +91,7 @@ class HeartbeatMember(GroupMember):
     async def _beat(self) -> int:
         """Send a heartbeat. Return in how many milliseconds the next one is due."""
         await self._reconcile()
-        request, sent_us = self._request(), self.surroundings.world.now_us
+        request, sent_us, may_be_moved = self._request(), self.surroundings.world.now_us, self.client.may_be_heard_late
         answer: Any = await self._ask(request, self.version, self.response)
         if answer is None or answer.error_code != ErrorCode.NONE:
             was_sure, self._is_sure, self._is_full = self._is_sure, False, True
@@ -104,7 +105,7 @@ class HeartbeatMember(GroupMember):
         self.member_id, self.epoch = answer.member_id or self.member_id, answer.member_epoch
         self.beats += 1
         self._is_sure, self._is_full, self.is_refused = True, False, False
-        self._may_be_moved = self.client.may_be_heard_late
+        self._may_be_moved = may_be_moved
         self._interval_ms = answer.heartbeat_interval_ms
         self._took(request, answer)
         self.surroundings.ledger.confirm(self.life, sent_us)

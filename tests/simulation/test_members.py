@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from protocol.error_codes import ErrorCode
 from protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 from protocol.messages.heartbeat import HeartbeatRequest
 from protocol.messages.share_group_heartbeat import ShareGroupHeartbeatResponse
@@ -63,6 +64,28 @@ def test_what_was_said_without_an_answer_may_come_last(kind: type[GroupMember], 
     client.go_on()
 
     assert [each.subscribed_topic_names for each in client.requests] == [["t1"], ["t0"], ["t0"] if is_lost else None]
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_an_old_request_may_run_right_after_the_one_that_is_answered(is_held: bool) -> None:
+    """It moves the member to a later epoch, so that the next heartbeat is fenced. The answer may come when all has been read."""
+
+    class ReadingClient(ScriptedClient):
+        may_be_heard_late = is_held
+
+        async def ask(self, request: Any, *_: Any) -> Any:
+            self.may_be_heard_late = False
+            return await super().ask(request)
+
+    fenced = ConsumerGroupHeartbeatResponse(error_code=ErrorCode.FENCED_MEMBER_EPOCH)
+    joined = ConsumerGroupHeartbeatResponse(member_id="m", member_epoch=1, heartbeat_interval_ms=500)
+    client: Any = ReadingClient([joined, fenced])
+    surroundings = Surroundings(World(Random(1)), lambda *_: client)
+    member = NativeMember(surroundings, "g", None, Subscription(("t0",)), (3000, 3000))
+    member.start()
+    client.go_on()
+
+    assert surroundings.ledger.wrong == ([] if is_held else [f"{member.name} was put out of g in time: FENCED_MEMBER_EPOCH"])
 
 
 class HeldNetwork(Network):
