@@ -49,7 +49,7 @@ TOPIC: Final = "t0"
 """One that exists from the start of the storm on."""
 MOST_OWNERS: Final = 24
 OWNERS_S: Final = 3
-"""How many owners a shard has in so many seconds at the most. Commands that move shards each second, and the moves back into balance,
+"""How many owners a shard has in so many seconds at the most. Commands that move shards each second, and moves back into balance,
 make 14.
 """
 FAMILIES: Final[tuple[type[Guest], ...]] = (TransactionsOfNodes, ConsumersOfNodes, StreamsOfNodes, SharesOfNodes)
