@@ -295,7 +295,6 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (a_group_that_stays_is_still_deleting, "deleting", 555),
     (a_new_controller_expects_nobody, "was acknowledged", 1002),
     (a_former_controller_grants_leases, "deferred-event-failed", 1011),
-    (members_must_join_for_what_was_not_written, "was put out of", 1170),
 ]
 """With what they are seen by, and the first seed at which to begin. The rules above that are not listed are held by tests of
 their own (``test_nodes.py``); those of leases and clocks are also seen in ``test_memberships.py``.
