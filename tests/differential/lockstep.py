@@ -199,6 +199,9 @@ class Lockstep:
         for side in self._sides:
             side.settle(line, groups)
         end = self._await_the_same_answers(line)
+        if self.ours.server.is_late:
+            # The request may have come to its node after the look.
+            self.ours.settle(line, groups)
         for side in self._sides:
             side.remember()
         both = [{sent.ordinal for sent in side.sent if sent.answer is not None} for side in self._sides]
