@@ -57,8 +57,9 @@ class Reader:
 
     def close(self) -> None:
         """End the connection and the thread."""
-        self._is_closed = True
-        thread, loop, session = self._thread, self._loop, self._session
+        with self._starting:
+            self._is_closed = True
+            thread, loop, session = self._thread, self._loop, self._session
         if thread is None or loop is None or session is None:
             return
 
@@ -76,10 +77,12 @@ class Reader:
                 raise Unavailable("the log is closed")
             if self._thread is None:
                 self._start()
-        assert self._loop is not None
-        assert self._session is not None
+            assert self._loop is not None
+            assert self._session is not None
+            # Before the loop is closed.
+            asked = asyncio.run_coroutine_threadsafe(work(self._session), self._loop)
         try:
-            return asyncio.run_coroutine_threadsafe(work(self._session), self._loop).result()
+            return asked.result()
         except CancelledError:
             raise Unavailable("the log is closed") from None
 

@@ -78,6 +78,30 @@ class _Connection(asyncpg.Connection):  # type: ignore[misc] # asyncpg has no ty
                 waiter.set_result(None)
 
 
+class _Loop:
+    """The running loop, for asyncpg. A future of a connection may end with an error when who awaited it was cancelled.
+
+    asyncio would report that nobody has looked at it: asyncpg itself looks only at those that open a connection without TLS.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loop, name)
+
+    def create_future(self) -> asyncio.Future[Any]:
+        """Return a future whose error is looked at."""
+        future = self._loop.create_future()
+        future.add_done_callback(_look_at_error)
+        return future
+
+
+def _look_at_error(future: asyncio.Future[Any]) -> None:
+    if not future.cancelled():
+        future.exception()
+
+
 class Session:
     """Statements run one after another, in the order in which they were asked for. ``name`` is what the database shows of it.
 
@@ -186,6 +210,8 @@ class Session:
         delay = _LEAST_DELAY_S
         while True:
             if self._is_closed:
+                # Also one that was being opened meanwhile.
+                self._drop()
                 raise Unavailable("the log is closed")
             if self.is_connected:
                 return self._connection
@@ -220,6 +246,7 @@ class Session:
             arguments = self._address.arguments(url)
             connection = await asyncpg.connect(
                 **arguments,
+                loop=_Loop(asyncio.get_running_loop()),
                 server_settings=settings,
                 target_session_attrs="primary",
                 timeout=CONNECT_S,
