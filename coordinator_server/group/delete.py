@@ -14,7 +14,7 @@ from coordinator_server.group.why import Why
 from coordinator_server.machine.block import BlockSequence, RecordBlock
 from coordinator_server.machine.errors import CoordinatorError, operation_error
 from coordinator_server.machine.provenance import Reason, because
-from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, Deferred, Reply
+from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, Reply
 from coordinator_server.offsets.block import Tombstones
 from coordinator_server.offsets.delete import LEAST_TOMBSTONE_BYTES, delete_offsets, positions_of
 from coordinator_server.offsets.store import TopicPartition
@@ -66,26 +66,21 @@ def _delete_rest(
     def delete() -> CoordinatorResult[Any]:
         changing = [*states.changing, *(name for name in names if has_states(share, name))]
         refused = {**dict.fromkeys(changing, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS), **errors}
+        known = states.topics()
         result = _delete(groups, names, max_batch_bytes, refused, states.closed)
-        return replace(result, response=DEFERRED, on_append=partial(_answer, groups, reply, result.response, result.on_append))
+
+        def answer(error: ErrorCode | None) -> None:
+            if result.on_append is not None:
+                result.on_append(error)
+            if error is None:
+                share.parked.complete(reply, result.response)
+                return
+            share.parked.fail(reply, error)
+            states.close_later(known)
+
+        return replace(result, response=DEFERRED, on_append=answer)
 
     share.timer.schedule(("delete-groups", id(reply)), 0, delete)
-
-
-def _answer(
-    groups: Groups,
-    reply: DeleteReply,
-    answers: list[DeletableGroupResult] | Deferred,
-    on_append: Callable[[ErrorCode | None], None] | None,
-    error: ErrorCode | None,
-) -> None:
-    if on_append is not None:
-        on_append(error)
-    parked = groups.share_context.parked
-    if error is None:
-        parked.complete(reply, answers)
-    else:
-        parked.fail(reply, error)
 
 
 def _delete(

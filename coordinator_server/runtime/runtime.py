@@ -461,8 +461,7 @@ class CoordinatorRuntime(Generic[S]):
         self._release(shard)
 
     def _release(self, shard: ShardContext[S]) -> None:
-        """Stop everything of a shard: timers, effects, unsubmitted batches, waiting requests and soft state."""
-        shard.timers.cancel_all()
+        """Stop everything of a shard. Timers come last: an operation that is refused may begin to wait for another attempt."""
         for effects in shard.effects:
             effects.close()
         self._services.flusher.forget(shard)
@@ -473,3 +472,4 @@ class CoordinatorRuntime(Generic[S]):
                 shard.shard.on_unloaded()
             except Exception:
                 log.exception("unload-failed", shard=str(shard.id))
+        shard.timers.cancel_all()

@@ -5,8 +5,9 @@
     answer ◄── durable ── tombstones ◄── all of them done, or refused ◄──┘
 
 Groups without states are deleted as others are, in the same answer. Of a group that gets a member or offsets meanwhile, and stays,
-a record says instead that none of its topics is deleting any more. If the server ends in between, the group exists after the load:
-the states of topics that are still deleting are deleted then, and the group stays until it is deleted again.
+a record says instead that none of its topics is deleting any more. So does one after tombstones that the log has refused. If the
+server ends in between, or the shard is unloaded, the group exists after the load: the states of topics that are still deleting are
+deleted then, and the group stays until it is deleted again.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from typing import Any, TypeAlias
 
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.share.context import ShareContext
-from coordinator_server.group.share.deletion import delete_states, deleted_record
+from coordinator_server.group.share.deletion import RETRY_MS, delete_states, deleted_record
 from coordinator_server.group.share.group import ShareGroup
 from coordinator_server.group.share.offsets import is_changing
 from coordinator_server.group.share.state_messages import SharePartition
 from coordinator_server.group.share.state_topics import StateTopics, combine, state_topics_record
+from coordinator_server.group.why import Why
+from coordinator_server.machine.provenance import Reason, because
 from coordinator_server.machine.shard import CoordinatorResult
 from protocol.coordinator_records import CoordinatorRecord
 from protocol.error_codes import ErrorCode
@@ -89,6 +92,23 @@ class StatesOfGroups:
             for group_id, group in found
             if group is not None and group_id in self._partitions and group.state_topics.value.deleting
         ]
+
+    def close_later(self, known: Mapping[str, StateTopics]) -> None:
+        """Write the same when the log has refused the tombstones, which only an operation of its own can.
+
+        ``known`` is what ``topics`` returned before. A group of which somebody has changed that since is left to them.
+        """
+        self._share.timer.schedule(("close-deletions", id(self)), 0, partial(self._close, known), RETRY_MS)
+
+    def topics(self) -> Mapping[str, StateTopics]:
+        """Return the topics of the groups whose states are deleted."""
+        found = [(name, self._share.groups.by_id.get(name)) for name in self._partitions]
+        return {name: group.state_topics.value for name, group in found if group is not None}
+
+    def _close(self, known: Mapping[str, StateTopics]) -> CoordinatorResult[Any]:
+        present = self.topics()
+        records = self.closed(name for name, topics in known.items() if present.get(name) is topics)
+        return CoordinatorResult(None, records, attribution=because(Reason(Why.OFFSETS_DELETED)))
 
     def _finish(self, group_id: str, then: Then, errors: Mapping[SharePartition, ErrorCode]) -> CoordinatorResult[Any]:
         for error in errors.values():

@@ -226,3 +226,16 @@ def test_one_result_may_serve_many_operations(toy: ToyRuntime) -> None:
     assert nothing == CoordinatorResult(None)
     with pytest.raises(AttributeError):
         nothing.on_append = print  # type: ignore[misc]
+
+
+def test_an_operation_that_an_unload_refuses_leaves_no_timer(toy: ToyRuntime) -> None:
+    """It would be tried again and again for a shard that is gone, and keep its state in memory."""
+    timer = toy.shards[0].timer
+
+    def try_again(_error: ErrorCode | None) -> None:
+        timer.schedule("again", 100, lambda: CoordinatorResult(None), retry_ms=100)
+
+    toy.write(lambda shard, reply: CoordinatorResult("ok", [toy_record("a", 1)], try_again))
+    toy.runtime.unload(0)
+
+    assert len(toy.timers) == 0

@@ -92,3 +92,44 @@ def test_a_group_whose_offsets_are_set_meanwhile_stays(world: ShareWorld, rounds
     assert altered_meanwhile.is_answered
     assert world.starts() == {"u": {0: 8}}
     world.assert_settled()
+
+
+def test_tombstones_that_the_log_refuses_end_the_deletion(world: ShareWorld) -> None:
+    """The states are gone, and the group stays as one that has none."""
+    world.alter(t={0: 5, 1: 6})
+    world.work()
+    reply = world.delete_groups("g")
+    world.log.deliver(world.keep)
+    world.log.is_holding = True
+    world.log.advance(0)
+    world.log.fail(ErrorCode.KAFKA_STORAGE_ERROR)
+    world.log.is_holding = False
+    assert (reply.error, list(world.log.shard.groups.share.by_id)) == (ErrorCode.KAFKA_STORAGE_ERROR, ["g"])
+
+    world.work()
+
+    world.assert_settled()
+    again = world.delete_groups("g")
+    world.work()
+    assert results(again) == {"g": OK}
+
+
+def test_a_group_that_is_to_go_again_after_its_tombstones_were_refused_is_left_to_that(world: ShareWorld) -> None:
+    """What is deleting now is the intent of the second request."""
+    world.alter(t={0: 5})
+    world.work()
+    world.delete_groups("g")
+    world.log.deliver(world.keep)
+    world.log.is_holding = True
+    world.log.advance(0)
+    world.log.fail(ErrorCode.KAFKA_STORAGE_ERROR)
+    world.log.is_holding = False
+    again = world.delete_groups("g")
+    group = world.log.shard.groups.share.by_id["g"]
+    world.log.advance(0)
+    assert group.state_topics.value.deleting
+
+    world.work()
+
+    assert results(again) == {"g": OK}
+    world.assert_settled()
