@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from msgspec.structs import replace
+
 from coordinator_server.group.assign.spec import Assignor, GroupSpec, Partitions
+
+_ANY: Final = 1 << 31
+"""More partitions than any topic has."""
 
 
 def change_targets(assignor: Assignor, group: GroupSpec) -> list[tuple[str, Partitions]]:
@@ -10,7 +17,7 @@ def change_targets(assignor: Assignor, group: GroupSpec) -> list[tuple[str, Part
 
     The records of these come first, then that of the assignment's epoch. Raises CannotAssign.
     """
-    targets = assignor(group)
+    targets = assignor(_existing(group))
     changed: list[tuple[str, Partitions]] = []
     for member in group.members:
         target = targets.get(member.member_id)
@@ -19,6 +26,24 @@ def change_targets(assignor: Assignor, group: GroupSpec) -> list[tuple[str, Part
         if not member.has_target or not _are_equal(target, member.target):
             changed.append((member.member_id, target))
     return changed
+
+
+def _existing(group: GroupSpec) -> GroupSpec:
+    """Return the group without partitions of targets that their topics do not have, as an imported group may; else the same.
+
+    Kafka's assignors fail on them, or assign them again. Topics that nobody subscribes to are left to the assignor.
+    """
+    counts = group.partition_counts
+    if all(
+        max(has, default=0) < counts.get(topic_id, _ANY) for member in group.members for topic_id, has in member.target.items()
+    ):
+        return group
+    return replace(group, members=[replace(member, target=_cut(member.target, counts)) for member in group.members])
+
+
+def _cut(target: Partitions, counts: dict[bytes, int]) -> Partitions:
+    existing = {topic_id: [each for each in has if each < counts.get(topic_id, _ANY)] for topic_id, has in target.items()}
+    return {topic_id: has for topic_id, has in existing.items() if has}
 
 
 def _are_equal(one: Partitions, other: Partitions) -> bool:

@@ -23,6 +23,7 @@ from coordinator_server.group.consumer.records import RECORDS
 from coordinator_server.group.consumer.regexes import RegexChange, update_regex
 from coordinator_server.group.consumer.subscriptions import subscribed_names
 from coordinator_server.group.consumer.target import update_target
+from coordinator_server.group.modern.epoch import require_topics
 from coordinator_server.group.modern.limits import refuse_too_large
 from coordinator_server.group.modern.reasons import result_because, why_of
 from coordinator_server.group.modern.sessions import end_session, settle_session
@@ -69,6 +70,7 @@ def subscribe(
 
     Raises CoordinatorError.
     """
+    require_topics(consumer, group)
     before = found.member
     if metadata is not before.metadata:
         refuse_too_large(consumer, group, before.metadata, metadata)

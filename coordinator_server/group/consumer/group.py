@@ -101,6 +101,10 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
 
     # --- reads
 
+    @property
+    def consumed_topics(self) -> Iterable[str]:
+        return self.subscribed_topics
+
     def other_keys(self) -> Sequence[Message]:
         of_regexes = [ConsumerGroupRegularExpressionKey(self.group_id, regex) for regex in self.regexes]
         return [*of_regexes, ConsumerGroupPartitionMetadataKey(self.group_id)]

@@ -47,6 +47,7 @@ class ModernContext(Generic[G]):
     timers: tuple[str, ...] = ()
 
     __slots__ = (
+        "_has_topics",
         "background",
         "clock",
         "config",
@@ -78,6 +79,8 @@ class ModernContext(Generic[G]):
         self.topics = context.topics
         self.settings = context.settings
         self.hashes = context.topic_hashes
+        # Whether this loop has the topics that existed at the load; None once it had.
+        self._has_topics: Callable[[], bool] | None = context.topics.has_all_of_now()
         # Computes the targets of large groups; without one, the loop does.
         self.executor = context.executor
         # The targets of large groups, set by the type.
@@ -90,6 +93,17 @@ class ModernContext(Generic[G]):
         self.memory = MembersMemory(context.member_memory, groups.member_bytes)
         # By group id and member id.
         self.sessions: dict[str, dict[str, Session]] = {}
+
+    def await_topics(self) -> None:
+        """Note that the shard is loaded: a former owner of it may have known topics that come late here."""
+        self._has_topics = self.topics.has_all_of_now()
+
+    @property
+    def has_topics(self) -> bool:
+        """Whether this loop has had all topics, with all partitions, that a former owner of the shard can have known."""
+        if self._has_topics is not None and self.topics.is_current and self._has_topics():
+            self._has_topics = None
+        return self._has_topics is None
 
     def settings_of(self, group_id: str) -> ModernSettings:
         """Return the settings of a group that all types have."""

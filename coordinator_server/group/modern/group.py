@@ -71,6 +71,11 @@ class ModernGroup(Generic[M, T]):
         return epoch
 
     @property
+    def consumed_topics(self) -> Iterable[str]:
+        """The names of the topics whose hash is in the record of the group's epoch."""
+        raise NotImplementedError
+
+    @property
     def metadata_hash(self) -> int:
         """The hash of the subscribed topics, as of the group's epoch."""
         found: int = self.head.get(self.records.epoch_key, self.records.no_epoch).metadata_hash

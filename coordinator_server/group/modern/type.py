@@ -110,6 +110,7 @@ class ModernType(Generic[G, C]):
         topics_changed(self.groups, names)
 
     def on_loaded(self) -> None:
+        self.context.await_topics()
         start_all_sessions(self.context)
 
     def on_unloaded(self) -> None:

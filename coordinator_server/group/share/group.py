@@ -55,6 +55,10 @@ class ShareGroup(ModernGroup[ShareGroupMember, Partitions]):
         """Whether the log has a record of the group's share partitions."""
         return ShareGroupStatePartitionMetadataKey in self.head
 
+    @property
+    def consumed_topics(self) -> Iterable[str]:
+        return self.subscribed_topics
+
     def state_at(self, committed_offset: int = LATEST) -> str:
         """Return the state as of ``committed_offset``: a group with members is always stable."""
         return STABLE if self.members_at(committed_offset) else EMPTY

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from coordinator_server.group.assign.spec import Partitions
 from coordinator_server.group.common.names import sorted_names
 from coordinator_server.group.common.topics import is_among
-from coordinator_server.group.modern.epoch import is_compared, next_epoch
+from coordinator_server.group.modern.epoch import is_compared, next_epoch, require_topics
 from coordinator_server.group.modern.limits import refuse_many_topics, refuse_too_large
 from coordinator_server.group.modern.membership import refuse_if_full
 from coordinator_server.group.modern.reasons import result_because, why_of
@@ -64,6 +64,7 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     refuse_if_full(group, request.member_id, share.config.share.group_share_max_size)
     refuse_many_topics(share, group_id, len(request.subscribed_topic_names or ()))
     before = find_member(group, request)
+    require_topics(share, group)
     metadata = _metadata(before.metadata, context, request)
     records: list[CoordinatorRecord] = []
     member = before

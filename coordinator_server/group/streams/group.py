@@ -13,7 +13,7 @@ records make. A member that needs it sends it again, or gets it with its next he
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.assign.tasks import TaskAssignment, Tasks
@@ -101,6 +101,10 @@ class StreamsGroup(ReconcilingGroup[StreamsGroupMember, TaskAssignment]):
         """The topology; None before the first member has sent one."""
         found: StreamsGroupTopologyValue | None = self.head.get(StreamsGroupTopologyKey)
         return found
+
+    @property
+    def consumed_topics(self) -> Iterable[str]:
+        return () if self.topology is None else required_topics(self.topology)
 
     @property
     def epoch_value(self) -> StreamsGroupMetadataValue:

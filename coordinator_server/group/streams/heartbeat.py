@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from coordinator_server.group.assign.tasks import TaskAssignment
+from coordinator_server.group.modern.epoch import require_topics
 from coordinator_server.group.modern.limits import refuse_many_topics, refuse_too_large
 from coordinator_server.group.modern.membership import refuse_if_full
 from coordinator_server.group.modern.reasons import result_because, why_of
@@ -60,6 +61,7 @@ def heartbeat(
         refuse_if_full(group, None, streams.config.streams.group_streams_max_size)
     refuse_many_topics(streams, group_id, len(topics_of(request.topology)))
     before = find_member(group, request)
+    require_topics(streams, group)
     member, records = before, list(first)
     metadata = _metadata(before.metadata, context, request)
     if metadata is not before.metadata:
