@@ -6,6 +6,8 @@ pack writes all of it. A field that this version lacks is refused if it has a va
 
 from __future__ import annotations
 
+import contextlib
+
 from msgspec import structs
 
 from protocol.fields import NO_VERSIONS, Item, Message, Primitive
@@ -171,7 +173,7 @@ class EncoderWriter:
                 self._source.line(f'raise BadField("{path}", "a UUID has 16 bytes")')
             self._source.line(f'{self._out} += b"".join({name})')
         elif field.type in FORMATS:
-            self._source.line(f'{self._out} += pack(f">{{len({name})}}{FORMATS[field.type]}", *{name})')
+            self._numbers(field, name)
         else:
             item = local(path + ".item")
             with self._source.block(f"for {item} in {name}"):
@@ -219,39 +221,86 @@ class EncoderWriter:
         return [*run, (_PAD, "")] if self._flexible else run
 
     def _tags(self, known: list[FieldSpec], owner: str, prefix: str) -> None:
+        """Write the encoding of the tagged fields that have a value, after their number. Most structs know one at most."""
         if not known:
             self._run.append((_PAD, ""))
             return
         self._flush()
+        if len(known) == 1:
+            [field] = known
+            with self._source.block(f"if {_has_value(field, owner)}"):
+                self._run = [("B", "1")]
+                self._tag(field, owner, join(prefix, field.name))
+            with self._source.block("else"):
+                self._source.line(f"{self._out}.append(0)")
+            return
         outer, tagged, count = self._out, local(join(prefix, "tagged")), local(join(prefix, "tag_count"))
         self._source.line(f"{count} = 0")
         self._source.line(f"{tagged} = bytearray()")
+        self._out = tagged
         for field in sorted(known, key=lambda field: field.tag or 0):
             with self._source.block(f"if {_has_value(field, owner)}"):
                 self._source.line(f"{count} += 1")
-                self._tag(field, owner, join(prefix, field.name), tagged)
+                self._tag(field, owner, join(prefix, field.name))
         self._out = outer
-        self._source.line(f"{outer} += write_uvarint({count})")
+        self._source.line(f"{outer}.append({count})")
         self._source.line(f"{outer} += {tagged}")
 
-    def _tag(self, field: FieldSpec, owner: str, path: str, tagged: str) -> None:
-        """Write the encoding of one tagged field: tag, size and content."""
+    def _tag(self, field: FieldSpec, owner: str, path: str) -> None:
+        """Write the encoding of one tagged field after the run: tag, size and content."""
         assert field.tag is not None
         value = f"{owner}.{field.name}"
-        if isinstance(field.type, Primitive) and field.type in FORMATS and not field.is_array:
-            formats = FORMATS[field.type]
-            self._run = [("B", str(field.tag)), ("B", str(SIZES[formats]))]
-            self._out = tagged
+        formats = FORMATS.get(field.type) if isinstance(field.type, Primitive) else None
+        self._run.append(("B", str(field.tag)))
+        if formats is not None and not field.is_array:
+            self._run.append(("B", str(SIZES[formats])))
             self._field(field, value, path)
             self._flush()
             return
-        self._out = local(path + ".content")
-        self._source.line(f"{self._out} = bytearray()")
+        if formats is not None and field.type is not Primitive.UUID:
+            self._numbers_tag(field, value, path, SIZES[formats])
+            return
+        self._flush()
+        outer, content = self._out, local(path + ".content")
+        self._source.line(f"{content} = bytearray()")
+        self._out = content
         self._field(_not_null(field), value, path)
         self._flush()
-        self._source.line(f"{tagged}.append({field.tag})")
-        self._source.line(f"{tagged} += write_uvarint(len({self._out}))")
-        self._source.line(f"{tagged} += {self._out}")
+        self._out = outer
+        self._source.line(f"n = len({content})")
+        self._size("n", compact=True, wide="i")
+        self._source.line(f"{outer} += {content}")
+
+    def _numbers_tag(self, field: FieldSpec, value: str, path: str, item_size: int) -> None:
+        """Write size and content of an array of numbers: what it takes is known before."""
+        name, run = local(path), self._run
+        self._source.line(f"{name} = {value}")
+        with contextlib.ExitStack() as stack:
+            if self._version in _not_null(field).nullable:
+                with self._source.block(f"if {name} is None"):
+                    self._run = [*run, ("B", "1"), ("B", "0")]
+                    self._flush()
+                stack.enter_context(self._source.block("else"))
+            elif field.is_optional and field.default is not None:
+                self._refuse_null(name, path)
+            self._source.line(f"n = len({name}) + 1")
+            with self._source.block(f"if n <= {1 + 0x7E // item_size}"):
+                self._run = [*run, ("B", f"{item_size} * n - {item_size - 1}" if item_size > 1 else "n"), ("B", "n")]
+                self._flush()
+            with self._source.block("else"):
+                self._run = run
+                self._flush()
+                self._source.line("raw = write_uvarint(n)")
+                self._source.line(f"{self._out} += write_uvarint(len(raw) + (n - 1) * {item_size})")
+                self._source.line(f"{self._out} += raw")
+            self._numbers(field, name)
+
+    def _numbers(self, field: FieldSpec, name: str) -> None:
+        """Write the encoding of an array's numbers. A layout of many is looked up by its text."""
+        assert isinstance(field.type, Primitive)
+        layout = FORMATS[field.type]
+        one = self._layouts.name("pack", layout)
+        self._source.line(f'{self._out} += {one}(*{name}) if len({name}) == 1 else pack(f">{{len({name})}}{layout}", *{name})')
 
 
 def _not_null(field: FieldSpec) -> FieldSpec:

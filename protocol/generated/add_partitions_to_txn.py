@@ -282,7 +282,7 @@ def encode_add_partitions_to_txn_request_v0(msg: AddPartitionsToTxnRequest, out:
             out += raw
             v3_and_below_topics_partitions = v3_and_below_topics_item.partitions
             out += pack_i(len(v3_and_below_topics_partitions))
-            out += pack(f">{len(v3_and_below_topics_partitions)}i", *v3_and_below_topics_partitions)
+            out += pack_i(*v3_and_below_topics_partitions) if len(v3_and_below_topics_partitions) == 1 else pack(f">{len(v3_and_below_topics_partitions)}i", *v3_and_below_topics_partitions)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "AddPartitionsToTxnRequest", version) from error
@@ -327,7 +327,7 @@ def encode_add_partitions_to_txn_request_v3(msg: AddPartitionsToTxnRequest, out:
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(v3_and_below_topics_partitions)}i", *v3_and_below_topics_partitions)
+            out += pack_i(*v3_and_below_topics_partitions) if len(v3_and_below_topics_partitions) == 1 else pack(f">{len(v3_and_below_topics_partitions)}i", *v3_and_below_topics_partitions)
             out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
@@ -381,7 +381,7 @@ def encode_add_partitions_to_txn_request_v4(msg: AddPartitionsToTxnRequest, out:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(transactions_topics_partitions)}i", *transactions_topics_partitions)
+                out += pack_i(*transactions_topics_partitions) if len(transactions_topics_partitions) == 1 else pack(f">{len(transactions_topics_partitions)}i", *transactions_topics_partitions)
                 out.append(0)
             out.append(0)
         out.append(0)

@@ -386,6 +386,7 @@ def encode_api_versions_response_v3(msg: ApiVersionsResponse, out: bytearray, ve
         tagged = bytearray()
         if msg.supported_features:
             tag_count += 1
+            tagged.append(0)
             supported_features_content = bytearray()
             supported_features = msg.supported_features
             n = len(supported_features) + 1
@@ -405,14 +406,18 @@ def encode_api_versions_response_v3(msg: ApiVersionsResponse, out: bytearray, ve
                     supported_features_content += write_string_size(n)
                 supported_features_content += raw
                 supported_features_content += pack_hhx(supported_features_item.min_version, supported_features_item.max_version)
-            tagged.append(0)
-            tagged += write_uvarint(len(supported_features_content))
+            n = len(supported_features_content)
+            if n < 0x80:
+                tagged.append(n)
+            else:
+                tagged += write_uvarint(n)
             tagged += supported_features_content
         if msg.finalized_features_epoch != -1:
             tag_count += 1
             tagged += pack_BBq(1, 8, msg.finalized_features_epoch)
         if msg.finalized_features:
             tag_count += 1
+            tagged.append(2)
             finalized_features_content = bytearray()
             finalized_features = msg.finalized_features
             n = len(finalized_features) + 1
@@ -432,13 +437,16 @@ def encode_api_versions_response_v3(msg: ApiVersionsResponse, out: bytearray, ve
                     finalized_features_content += write_string_size(n)
                 finalized_features_content += raw
                 finalized_features_content += pack_hhx(finalized_features_item.max_version_level, finalized_features_item.min_version_level)
-            tagged.append(2)
-            tagged += write_uvarint(len(finalized_features_content))
+            n = len(finalized_features_content)
+            if n < 0x80:
+                tagged.append(n)
+            else:
+                tagged += write_uvarint(n)
             tagged += finalized_features_content
         if msg.zk_migration_ready:
             tag_count += 1
             tagged += pack_BBz(3, 1, msg.zk_migration_ready)
-        out += write_uvarint(tag_count)
+        out.append(tag_count)
         out += tagged
     except ENCODE_ERRORS as error:
         del out[start:]

@@ -48,12 +48,15 @@ SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""))
 pack_ub = Struct(">16sb").pack
 pack_ubB = Struct(">16sbB").pack
 pack_ux = Struct(">16sx").pack
+pack_BBB = Struct(">BBB").pack
+pack_BBBb = Struct(">BBBb").pack
 pack_BBb = Struct(">BBb").pack
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bbx = Struct(">bbx").pack
 pack_bx = Struct(">bx").pack
 pack_dzx = Struct(">d?x").pack
+pack_i = Struct(">i").pack
 pack_iu = Struct(">i16s").pack
 pack_iuB = Struct(">i16sB").pack
 pack_iii = Struct(">iii").pack
@@ -422,36 +425,33 @@ def encode_partition_record_v0(msg: PartitionRecord, out: bytearray, version: in
         else:
             out += pack_iu(msg.partition_id, msg.topic_id)
             out += write_uvarint(n)
-        out += pack(f">{len(replicas)}i", *replicas)
+        out += pack_i(*replicas) if len(replicas) == 1 else pack(f">{len(replicas)}i", *replicas)
         isr = msg.isr
         n = len(isr) + 1
         if n < 0x80:
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(isr)}i", *isr)
+        out += pack_i(*isr) if len(isr) == 1 else pack(f">{len(isr)}i", *isr)
         removing_replicas = msg.removing_replicas
         n = len(removing_replicas) + 1
         if n < 0x80:
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(removing_replicas)}i", *removing_replicas)
+        out += pack_i(*removing_replicas) if len(removing_replicas) == 1 else pack(f">{len(removing_replicas)}i", *removing_replicas)
         adding_replicas = msg.adding_replicas
         n = len(adding_replicas) + 1
         if n < 0x80:
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(adding_replicas)}i", *adding_replicas)
+        out += pack_i(*adding_replicas) if len(adding_replicas) == 1 else pack(f">{len(adding_replicas)}i", *adding_replicas)
         out += pack_iii(msg.leader, msg.leader_epoch, msg.partition_epoch)
-        tag_count = 0
-        tagged = bytearray()
         if msg.leader_recovery_state:
-            tag_count += 1
-            tagged += pack_BBb(0, 1, msg.leader_recovery_state)
-        out += write_uvarint(tag_count)
-        out += tagged
+            out += pack_BBBb(1, 0, 1, msg.leader_recovery_state)
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "PartitionRecord", version) from error
@@ -473,28 +473,28 @@ def encode_partition_record_v1(msg: PartitionRecord, out: bytearray, version: in
         else:
             out += pack_iu(msg.partition_id, msg.topic_id)
             out += write_uvarint(n)
-        out += pack(f">{len(replicas)}i", *replicas)
+        out += pack_i(*replicas) if len(replicas) == 1 else pack(f">{len(replicas)}i", *replicas)
         isr = msg.isr
         n = len(isr) + 1
         if n < 0x80:
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(isr)}i", *isr)
+        out += pack_i(*isr) if len(isr) == 1 else pack(f">{len(isr)}i", *isr)
         removing_replicas = msg.removing_replicas
         n = len(removing_replicas) + 1
         if n < 0x80:
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(removing_replicas)}i", *removing_replicas)
+        out += pack_i(*removing_replicas) if len(removing_replicas) == 1 else pack(f">{len(removing_replicas)}i", *removing_replicas)
         adding_replicas = msg.adding_replicas
         n = len(adding_replicas) + 1
         if n < 0x80:
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(adding_replicas)}i", *adding_replicas)
+        out += pack_i(*adding_replicas) if len(adding_replicas) == 1 else pack(f">{len(adding_replicas)}i", *adding_replicas)
         directories = msg.directories
         n = len(directories) + 1
         if n < 0x80:
@@ -505,13 +505,10 @@ def encode_partition_record_v1(msg: PartitionRecord, out: bytearray, version: in
         if any(len(item) != 16 for item in directories):
             raise BadField("directories", "a UUID has 16 bytes")
         out += b"".join(directories)
-        tag_count = 0
-        tagged = bytearray()
         if msg.leader_recovery_state:
-            tag_count += 1
-            tagged += pack_BBb(0, 1, msg.leader_recovery_state)
-        out += write_uvarint(tag_count)
-        out += tagged
+            out += pack_BBBb(1, 0, 1, msg.leader_recovery_state)
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "PartitionRecord", version) from error
@@ -529,28 +526,28 @@ def encode_partition_record_v2(msg: PartitionRecord, out: bytearray, version: in
         else:
             out += pack_iu(msg.partition_id, msg.topic_id)
             out += write_uvarint(n)
-        out += pack(f">{len(replicas)}i", *replicas)
+        out += pack_i(*replicas) if len(replicas) == 1 else pack(f">{len(replicas)}i", *replicas)
         isr = msg.isr
         n = len(isr) + 1
         if n < 0x80:
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(isr)}i", *isr)
+        out += pack_i(*isr) if len(isr) == 1 else pack(f">{len(isr)}i", *isr)
         removing_replicas = msg.removing_replicas
         n = len(removing_replicas) + 1
         if n < 0x80:
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(removing_replicas)}i", *removing_replicas)
+        out += pack_i(*removing_replicas) if len(removing_replicas) == 1 else pack(f">{len(removing_replicas)}i", *removing_replicas)
         adding_replicas = msg.adding_replicas
         n = len(adding_replicas) + 1
         if n < 0x80:
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(adding_replicas)}i", *adding_replicas)
+        out += pack_i(*adding_replicas) if len(adding_replicas) == 1 else pack(f">{len(adding_replicas)}i", *adding_replicas)
         directories = msg.directories
         n = len(directories) + 1
         if n < 0x80:
@@ -568,31 +565,29 @@ def encode_partition_record_v2(msg: PartitionRecord, out: bytearray, version: in
             tagged += pack_BBb(0, 1, msg.leader_recovery_state)
         if msg.eligible_leader_replicas is not None:
             tag_count += 1
-            eligible_leader_replicas_content = bytearray()
             eligible_leader_replicas = msg.eligible_leader_replicas
             n = len(eligible_leader_replicas) + 1
-            if n < 0x80:
-                eligible_leader_replicas_content.append(n)
+            if n <= 32:
+                tagged += pack_BBB(1, 4 * n - 3, n)
             else:
-                eligible_leader_replicas_content += write_uvarint(n)
-            eligible_leader_replicas_content += pack(f">{len(eligible_leader_replicas)}i", *eligible_leader_replicas)
-            tagged.append(1)
-            tagged += write_uvarint(len(eligible_leader_replicas_content))
-            tagged += eligible_leader_replicas_content
+                tagged.append(1)
+                raw = write_uvarint(n)
+                tagged += write_uvarint(len(raw) + (n - 1) * 4)
+                tagged += raw
+            tagged += pack_i(*eligible_leader_replicas) if len(eligible_leader_replicas) == 1 else pack(f">{len(eligible_leader_replicas)}i", *eligible_leader_replicas)
         if msg.last_known_elr is not None:
             tag_count += 1
-            last_known_elr_content = bytearray()
             last_known_elr = msg.last_known_elr
             n = len(last_known_elr) + 1
-            if n < 0x80:
-                last_known_elr_content.append(n)
+            if n <= 32:
+                tagged += pack_BBB(2, 4 * n - 3, n)
             else:
-                last_known_elr_content += write_uvarint(n)
-            last_known_elr_content += pack(f">{len(last_known_elr)}i", *last_known_elr)
-            tagged.append(2)
-            tagged += write_uvarint(len(last_known_elr_content))
-            tagged += last_known_elr_content
-        out += write_uvarint(tag_count)
+                tagged.append(2)
+                raw = write_uvarint(n)
+                tagged += write_uvarint(len(raw) + (n - 1) * 4)
+                tagged += raw
+            tagged += pack_i(*last_known_elr) if len(last_known_elr) == 1 else pack(f">{len(last_known_elr)}i", *last_known_elr)
+        out.append(tag_count)
         out += tagged
     except ENCODE_ERRORS as error:
         del out[start:]

@@ -886,7 +886,7 @@ def encode_consumer_group_describe_response_v0(msg: ConsumerGroupDescribeRespons
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_assignment_topic_partitions_partitions)}i", *groups_members_assignment_topic_partitions_partitions)
+                    out += pack_i(*groups_members_assignment_topic_partitions_partitions) if len(groups_members_assignment_topic_partitions_partitions) == 1 else pack(f">{len(groups_members_assignment_topic_partitions_partitions)}i", *groups_members_assignment_topic_partitions_partitions)
                     out.append(0)
                 groups_members_target_assignment = groups_members_item.target_assignment
                 groups_members_target_assignment_topic_partitions = groups_members_target_assignment.topic_partitions
@@ -913,7 +913,7 @@ def encode_consumer_group_describe_response_v0(msg: ConsumerGroupDescribeRespons
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_target_assignment_topic_partitions_partitions)}i", *groups_members_target_assignment_topic_partitions_partitions)
+                    out += pack_i(*groups_members_target_assignment_topic_partitions_partitions) if len(groups_members_target_assignment_topic_partitions_partitions) == 1 else pack(f">{len(groups_members_target_assignment_topic_partitions_partitions)}i", *groups_members_target_assignment_topic_partitions_partitions)
                     out.append(0)
                 out += b"\0\0"
             out += pack_ix(groups_item.authorized_operations)
@@ -1068,7 +1068,7 @@ def encode_consumer_group_describe_response_v1(msg: ConsumerGroupDescribeRespons
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_assignment_topic_partitions_partitions)}i", *groups_members_assignment_topic_partitions_partitions)
+                    out += pack_i(*groups_members_assignment_topic_partitions_partitions) if len(groups_members_assignment_topic_partitions_partitions) == 1 else pack(f">{len(groups_members_assignment_topic_partitions_partitions)}i", *groups_members_assignment_topic_partitions_partitions)
                     out.append(0)
                 groups_members_target_assignment = groups_members_item.target_assignment
                 groups_members_target_assignment_topic_partitions = groups_members_target_assignment.topic_partitions
@@ -1095,7 +1095,7 @@ def encode_consumer_group_describe_response_v1(msg: ConsumerGroupDescribeRespons
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_target_assignment_topic_partitions_partitions)}i", *groups_members_target_assignment_topic_partitions_partitions)
+                    out += pack_i(*groups_members_target_assignment_topic_partitions_partitions) if len(groups_members_target_assignment_topic_partitions_partitions) == 1 else pack(f">{len(groups_members_target_assignment_topic_partitions_partitions)}i", *groups_members_target_assignment_topic_partitions_partitions)
                     out.append(0)
                 out += pack_xbx(groups_members_item.member_type)
             out += pack_ix(groups_item.authorized_operations)

@@ -455,7 +455,7 @@ def encode_consumer_group_heartbeat_request_v0(msg: ConsumerGroupHeartbeatReques
                 else:
                     out += pack_u(topic_partitions_item.topic_id)
                     out += write_uvarint(n)
-                out += pack(f">{len(topic_partitions_partitions)}i", *topic_partitions_partitions)
+                out += pack_i(*topic_partitions_partitions) if len(topic_partitions_partitions) == 1 else pack(f">{len(topic_partitions_partitions)}i", *topic_partitions_partitions)
                 out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
@@ -562,7 +562,7 @@ def encode_consumer_group_heartbeat_request_v1(msg: ConsumerGroupHeartbeatReques
                 else:
                     out += pack_u(topic_partitions_item.topic_id)
                     out += write_uvarint(n)
-                out += pack(f">{len(topic_partitions_partitions)}i", *topic_partitions_partitions)
+                out += pack_i(*topic_partitions_partitions) if len(topic_partitions_partitions) == 1 else pack(f">{len(topic_partitions_partitions)}i", *topic_partitions_partitions)
                 out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
@@ -713,7 +713,7 @@ def encode_consumer_group_heartbeat_response_v0(msg: ConsumerGroupHeartbeatRespo
                 else:
                     out += pack_u(assignment_topic_partitions_item.topic_id)
                     out += write_uvarint(n)
-                out += pack(f">{len(assignment_topic_partitions_partitions)}i", *assignment_topic_partitions_partitions)
+                out += pack_i(*assignment_topic_partitions_partitions) if len(assignment_topic_partitions_partitions) == 1 else pack(f">{len(assignment_topic_partitions_partitions)}i", *assignment_topic_partitions_partitions)
                 out.append(0)
             out.append(0)
         out.append(0)

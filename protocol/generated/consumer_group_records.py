@@ -46,7 +46,9 @@ from protocol.wire import (
 SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, b""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
-pack_BBq = Struct(">BBq").pack
+pack_BB = Struct(">BB").pack
+pack_BBBB = Struct(">BBBB").pack
+pack_BBBq = Struct(">BBBq").pack
 pack_Bi = Struct(">Bi").pack
 pack_BiB = Struct(">BiB").pack
 pack_h = Struct(">h").pack
@@ -120,13 +122,10 @@ def encode_consumer_group_metadata_value_v0(msg: ConsumerGroupMetadataValue, out
     start = len(out)
     try:
         out += pack_i(msg.epoch)
-        tag_count = 0
-        tagged = bytearray()
         if msg.metadata_hash:
-            tag_count += 1
-            tagged += pack_BBq(0, 8, msg.metadata_hash)
-        out += write_uvarint(tag_count)
-        out += tagged
+            out += pack_BBBq(1, 0, 8, msg.metadata_hash)
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "ConsumerGroupMetadataValue", version) from error
@@ -635,10 +634,8 @@ def encode_consumer_group_member_metadata_value_v0(msg: ConsumerGroupMemberMetad
             out += pack_i(msg.rebalance_timeout_ms)
             out += write_string_size(n)
         out += raw
-        tag_count = 0
-        tagged = bytearray()
         if msg.classic_member_metadata != ClassicMemberMetadata():
-            tag_count += 1
+            out += pack_BB(1, 0)
             classic_member_metadata_content = bytearray()
             classic_member_metadata = msg.classic_member_metadata
             if classic_member_metadata is None:
@@ -668,11 +665,14 @@ def encode_consumer_group_member_metadata_value_v0(msg: ConsumerGroupMemberMetad
                     classic_member_metadata_content += raw
                     classic_member_metadata_content.append(0)
                 classic_member_metadata_content.append(0)
-            tagged.append(0)
-            tagged += write_uvarint(len(classic_member_metadata_content))
-            tagged += classic_member_metadata_content
-        out += write_uvarint(tag_count)
-        out += tagged
+            n = len(classic_member_metadata_content)
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += classic_member_metadata_content
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "ConsumerGroupMemberMetadataValue", version) from error
@@ -741,13 +741,10 @@ def encode_consumer_group_target_assignment_metadata_value_v0(msg: ConsumerGroup
     start = len(out)
     try:
         out += pack_i(msg.assignment_epoch)
-        tag_count = 0
-        tagged = bytearray()
         if msg.assignment_timestamp:
-            tag_count += 1
-            tagged += pack_BBq(0, 8, msg.assignment_timestamp)
-        out += write_uvarint(tag_count)
-        out += tagged
+            out += pack_BBBq(1, 0, 8, msg.assignment_timestamp)
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "ConsumerGroupTargetAssignmentMetadataValue", version) from error
@@ -861,7 +858,7 @@ def encode_consumer_group_target_assignment_member_value_v0(msg: ConsumerGroupTa
             else:
                 out += pack_u(topic_partitions_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(topic_partitions_partitions)}i", *topic_partitions_partitions)
+            out += pack_i(*topic_partitions_partitions) if len(topic_partitions_partitions) == 1 else pack(f">{len(topic_partitions_partitions)}i", *topic_partitions_partitions)
             out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
@@ -1062,27 +1059,23 @@ def encode_consumer_group_current_member_assignment_value_v0(msg: ConsumerGroupC
             else:
                 out += pack_u(assigned_partitions_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
-            assigned_partitions_tag_count = 0
-            assigned_partitions_tagged = bytearray()
+            out += pack_i(*assigned_partitions_partitions) if len(assigned_partitions_partitions) == 1 else pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
             if assigned_partitions_item.assignment_epochs is None or assigned_partitions_item.assignment_epochs:
-                assigned_partitions_tag_count += 1
-                assigned_partitions_assignment_epochs_content = bytearray()
                 assigned_partitions_assignment_epochs = assigned_partitions_item.assignment_epochs
                 if assigned_partitions_assignment_epochs is None:
-                    assigned_partitions_assignment_epochs_content.append(0)
+                    out += pack_BBBB(1, 0, 1, 0)
                 else:
                     n = len(assigned_partitions_assignment_epochs) + 1
-                    if n < 0x80:
-                        assigned_partitions_assignment_epochs_content.append(n)
+                    if n <= 32:
+                        out += pack_BBBB(1, 0, 4 * n - 3, n)
                     else:
-                        assigned_partitions_assignment_epochs_content += write_uvarint(n)
-                    assigned_partitions_assignment_epochs_content += pack(f">{len(assigned_partitions_assignment_epochs)}i", *assigned_partitions_assignment_epochs)
-                assigned_partitions_tagged.append(0)
-                assigned_partitions_tagged += write_uvarint(len(assigned_partitions_assignment_epochs_content))
-                assigned_partitions_tagged += assigned_partitions_assignment_epochs_content
-            out += write_uvarint(assigned_partitions_tag_count)
-            out += assigned_partitions_tagged
+                        out += pack_BB(1, 0)
+                        raw = write_uvarint(n)
+                        out += write_uvarint(len(raw) + (n - 1) * 4)
+                        out += raw
+                    out += pack_i(*assigned_partitions_assignment_epochs) if len(assigned_partitions_assignment_epochs) == 1 else pack(f">{len(assigned_partitions_assignment_epochs)}i", *assigned_partitions_assignment_epochs)
+            else:
+                out.append(0)
         partitions_pending_revocation = msg.partitions_pending_revocation
         n = len(partitions_pending_revocation) + 1
         if n < 0x80:
@@ -1099,27 +1092,23 @@ def encode_consumer_group_current_member_assignment_value_v0(msg: ConsumerGroupC
             else:
                 out += pack_u(partitions_pending_revocation_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(partitions_pending_revocation_partitions)}i", *partitions_pending_revocation_partitions)
-            partitions_pending_revocation_tag_count = 0
-            partitions_pending_revocation_tagged = bytearray()
+            out += pack_i(*partitions_pending_revocation_partitions) if len(partitions_pending_revocation_partitions) == 1 else pack(f">{len(partitions_pending_revocation_partitions)}i", *partitions_pending_revocation_partitions)
             if partitions_pending_revocation_item.assignment_epochs is None or partitions_pending_revocation_item.assignment_epochs:
-                partitions_pending_revocation_tag_count += 1
-                partitions_pending_revocation_assignment_epochs_content = bytearray()
                 partitions_pending_revocation_assignment_epochs = partitions_pending_revocation_item.assignment_epochs
                 if partitions_pending_revocation_assignment_epochs is None:
-                    partitions_pending_revocation_assignment_epochs_content.append(0)
+                    out += pack_BBBB(1, 0, 1, 0)
                 else:
                     n = len(partitions_pending_revocation_assignment_epochs) + 1
-                    if n < 0x80:
-                        partitions_pending_revocation_assignment_epochs_content.append(n)
+                    if n <= 32:
+                        out += pack_BBBB(1, 0, 4 * n - 3, n)
                     else:
-                        partitions_pending_revocation_assignment_epochs_content += write_uvarint(n)
-                    partitions_pending_revocation_assignment_epochs_content += pack(f">{len(partitions_pending_revocation_assignment_epochs)}i", *partitions_pending_revocation_assignment_epochs)
-                partitions_pending_revocation_tagged.append(0)
-                partitions_pending_revocation_tagged += write_uvarint(len(partitions_pending_revocation_assignment_epochs_content))
-                partitions_pending_revocation_tagged += partitions_pending_revocation_assignment_epochs_content
-            out += write_uvarint(partitions_pending_revocation_tag_count)
-            out += partitions_pending_revocation_tagged
+                        out += pack_BB(1, 0)
+                        raw = write_uvarint(n)
+                        out += write_uvarint(len(raw) + (n - 1) * 4)
+                        out += raw
+                    out += pack_i(*partitions_pending_revocation_assignment_epochs) if len(partitions_pending_revocation_assignment_epochs) == 1 else pack(f">{len(partitions_pending_revocation_assignment_epochs)}i", *partitions_pending_revocation_assignment_epochs)
+            else:
+                out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]

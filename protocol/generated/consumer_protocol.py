@@ -328,7 +328,7 @@ def encode_consumer_protocol_subscription_v1(msg: ConsumerProtocolSubscription, 
             out += raw
             owned_partitions_partitions = owned_partitions_item.partitions
             out += pack_i(len(owned_partitions_partitions))
-            out += pack(f">{len(owned_partitions_partitions)}i", *owned_partitions_partitions)
+            out += pack_i(*owned_partitions_partitions) if len(owned_partitions_partitions) == 1 else pack(f">{len(owned_partitions_partitions)}i", *owned_partitions_partitions)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "ConsumerProtocolSubscription", version) from error
@@ -359,7 +359,7 @@ def encode_consumer_protocol_subscription_v2(msg: ConsumerProtocolSubscription, 
             out += raw
             owned_partitions_partitions = owned_partitions_item.partitions
             out += pack_i(len(owned_partitions_partitions))
-            out += pack(f">{len(owned_partitions_partitions)}i", *owned_partitions_partitions)
+            out += pack_i(*owned_partitions_partitions) if len(owned_partitions_partitions) == 1 else pack(f">{len(owned_partitions_partitions)}i", *owned_partitions_partitions)
         out += pack_i(msg.generation_id)
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -391,7 +391,7 @@ def encode_consumer_protocol_subscription_v3(msg: ConsumerProtocolSubscription, 
             out += raw
             owned_partitions_partitions = owned_partitions_item.partitions
             out += pack_i(len(owned_partitions_partitions))
-            out += pack(f">{len(owned_partitions_partitions)}i", *owned_partitions_partitions)
+            out += pack_i(*owned_partitions_partitions) if len(owned_partitions_partitions) == 1 else pack(f">{len(owned_partitions_partitions)}i", *owned_partitions_partitions)
         text = msg.rack_id
         if text is None:
             n, raw = -1, b""
@@ -475,7 +475,7 @@ def encode_consumer_protocol_assignment_v0(msg: ConsumerProtocolAssignment, out:
             out += raw
             assigned_partitions_partitions = assigned_partitions_item.partitions
             out += pack_i(len(assigned_partitions_partitions))
-            out += pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
+            out += pack_i(*assigned_partitions_partitions) if len(assigned_partitions_partitions) == 1 else pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
         data = msg.user_data
         if data is None:
             n, raw = -1, b""

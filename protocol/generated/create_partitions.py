@@ -200,7 +200,7 @@ def encode_create_partitions_request_v0(msg: CreatePartitionsRequest, out: bytea
                 for topics_assignments_item in topics_assignments:
                     topics_assignments_broker_ids = topics_assignments_item.broker_ids
                     out += pack_i(len(topics_assignments_broker_ids))
-                    out += pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
+                    out += pack_i(*topics_assignments_broker_ids) if len(topics_assignments_broker_ids) == 1 else pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
         out += pack_iz(msg.timeout_ms, msg.validate_only)
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -244,7 +244,7 @@ def encode_create_partitions_request_v2(msg: CreatePartitionsRequest, out: bytea
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
+                    out += pack_i(*topics_assignments_broker_ids) if len(topics_assignments_broker_ids) == 1 else pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
                     out.append(0)
             out.append(0)
         out += pack_izx(msg.timeout_ms, msg.validate_only)

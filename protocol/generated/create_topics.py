@@ -51,7 +51,7 @@ SHAPE_4 = Shape("?b?x", 4, Field("", 0, 1, False, ""), Field("", 0, 1, True, "")
 pack_uh = Struct(">16sh").pack
 pack_uhB = Struct(">16shB").pack
 pack_zbzx = Struct(">?b?x").pack
-pack_BBh = Struct(">BBh").pack
+pack_BBBh = Struct(">BBBh").pack
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_hh = Struct(">hh").pack
@@ -332,7 +332,7 @@ def encode_create_topics_request_v2(msg: CreateTopicsRequest, out: bytearray, ve
             for topics_assignments_item in topics_assignments:
                 topics_assignments_broker_ids = topics_assignments_item.broker_ids
                 out += pack_ii(topics_assignments_item.partition_index, len(topics_assignments_broker_ids))
-                out += pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
+                out += pack_i(*topics_assignments_broker_ids) if len(topics_assignments_broker_ids) == 1 else pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
             topics_configs = topics_item.configs
             out += pack_i(len(topics_configs))
             for topics_configs_item in topics_configs:
@@ -391,7 +391,7 @@ def encode_create_topics_request_v5(msg: CreateTopicsRequest, out: bytearray, ve
                 else:
                     out += pack_i(topics_assignments_item.partition_index)
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
+                out += pack_i(*topics_assignments_broker_ids) if len(topics_assignments_broker_ids) == 1 else pack(f">{len(topics_assignments_broker_ids)}i", *topics_assignments_broker_ids)
                 out.append(0)
             topics_configs = topics_item.configs
             n = len(topics_configs) + 1
@@ -868,13 +868,10 @@ def encode_create_topics_response_v5(msg: CreateTopicsResponse, out: bytearray, 
                         out += write_string_size(n)
                     out += raw
                     out += pack_zbzx(topics_configs_item.read_only, topics_configs_item.config_source, topics_configs_item.is_sensitive)
-            topics_tag_count = 0
-            topics_tagged = bytearray()
             if topics_item.topic_config_error_code:
-                topics_tag_count += 1
-                topics_tagged += pack_BBh(0, 2, topics_item.topic_config_error_code)
-            out += write_uvarint(topics_tag_count)
-            out += topics_tagged
+                out += pack_BBBh(1, 0, 2, topics_item.topic_config_error_code)
+            else:
+                out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -946,13 +943,10 @@ def encode_create_topics_response_v7(msg: CreateTopicsResponse, out: bytearray, 
                         out += write_string_size(n)
                     out += raw
                     out += pack_zbzx(topics_configs_item.read_only, topics_configs_item.config_source, topics_configs_item.is_sensitive)
-            topics_tag_count = 0
-            topics_tagged = bytearray()
             if topics_item.topic_config_error_code:
-                topics_tag_count += 1
-                topics_tagged += pack_BBh(0, 2, topics_item.topic_config_error_code)
-            out += write_uvarint(topics_tag_count)
-            out += topics_tagged
+                out += pack_BBBh(1, 0, 2, topics_item.topic_config_error_code)
+            else:
+                out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]

@@ -118,7 +118,7 @@ def encode_describe_producers_request_v0(msg: DescribeProducersRequest, out: byt
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
+            out += pack_i(*topics_partition_indexes) if len(topics_partition_indexes) == 1 else pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
             out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:

@@ -180,7 +180,7 @@ def encode_describe_share_group_offsets_request_v0(msg: DescribeShareGroupOffset
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_topics_partitions)}i", *groups_topics_partitions)
+                    out += pack_i(*groups_topics_partitions) if len(groups_topics_partitions) == 1 else pack(f">{len(groups_topics_partitions)}i", *groups_topics_partitions)
                     out.append(0)
             out.append(0)
         out.append(0)

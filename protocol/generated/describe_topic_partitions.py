@@ -365,14 +365,14 @@ def encode_describe_topic_partitions_response_v0(msg: DescribeTopicPartitionsRes
                 else:
                     out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 n = len(topics_partitions_isr_nodes) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
                 topics_partitions_eligible_leader_replicas = topics_partitions_item.eligible_leader_replicas
                 if topics_partitions_eligible_leader_replicas is None:
                     out.append(0)
@@ -382,7 +382,7 @@ def encode_describe_topic_partitions_response_v0(msg: DescribeTopicPartitionsRes
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(topics_partitions_eligible_leader_replicas)}i", *topics_partitions_eligible_leader_replicas)
+                    out += pack_i(*topics_partitions_eligible_leader_replicas) if len(topics_partitions_eligible_leader_replicas) == 1 else pack(f">{len(topics_partitions_eligible_leader_replicas)}i", *topics_partitions_eligible_leader_replicas)
                 topics_partitions_last_known_elr = topics_partitions_item.last_known_elr
                 if topics_partitions_last_known_elr is None:
                     out.append(0)
@@ -392,14 +392,14 @@ def encode_describe_topic_partitions_response_v0(msg: DescribeTopicPartitionsRes
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(topics_partitions_last_known_elr)}i", *topics_partitions_last_known_elr)
+                    out += pack_i(*topics_partitions_last_known_elr) if len(topics_partitions_last_known_elr) == 1 else pack(f">{len(topics_partitions_last_known_elr)}i", *topics_partitions_last_known_elr)
                 topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
                 n = len(topics_partitions_offline_replicas) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out += pack_i(*topics_partitions_offline_replicas) if len(topics_partitions_offline_replicas) == 1 else pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
                 out.append(0)
             out += pack_ix(topics_item.topic_authorized_operations)
         next_cursor = msg.next_cursor

@@ -243,7 +243,7 @@ def encode_describe_transactions_response_v0(msg: DescribeTransactionsResponse, 
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(transaction_states_topics_partitions)}i", *transaction_states_topics_partitions)
+                out += pack_i(*transaction_states_topics_partitions) if len(transaction_states_topics_partitions) == 1 else pack(f">{len(transaction_states_topics_partitions)}i", *transaction_states_topics_partitions)
                 out.append(0)
             out.append(0)
         out.append(0)

@@ -63,7 +63,9 @@ from protocol.wire import (
 SHAPE_1 = Shape("x", 1, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
+pack_BB = Struct(">BB").pack
 pack_BBu = Struct(">BB16s").pack
+pack_BBBu = Struct(">BBB16s").pack
 pack_BBq = Struct(">BBq").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -1246,7 +1248,7 @@ def encode_fetch_request_v7(msg: FetchRequest, out: bytearray, version: int = 7)
             out += raw
             forgotten_topics_data_partitions = forgotten_topics_data_item.partitions
             out += pack_i(len(forgotten_topics_data_partitions))
-            out += pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
+            out += pack_i(*forgotten_topics_data_partitions) if len(forgotten_topics_data_partitions) == 1 else pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "FetchRequest", version) from error
@@ -1280,7 +1282,7 @@ def encode_fetch_request_v9(msg: FetchRequest, out: bytearray, version: int = 9)
             out += raw
             forgotten_topics_data_partitions = forgotten_topics_data_item.partitions
             out += pack_i(len(forgotten_topics_data_partitions))
-            out += pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
+            out += pack_i(*forgotten_topics_data_partitions) if len(forgotten_topics_data_partitions) == 1 else pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "FetchRequest", version) from error
@@ -1314,7 +1316,7 @@ def encode_fetch_request_v11(msg: FetchRequest, out: bytearray, version: int = 1
             out += raw
             forgotten_topics_data_partitions = forgotten_topics_data_item.partitions
             out += pack_i(len(forgotten_topics_data_partitions))
-            out += pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
+            out += pack_i(*forgotten_topics_data_partitions) if len(forgotten_topics_data_partitions) == 1 else pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
         raw = msg.rack_id.encode()
         out += pack_h(len(raw))
         out += raw
@@ -1371,7 +1373,7 @@ def encode_fetch_request_v12(msg: FetchRequest, out: bytearray, version: int = 1
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
+            out += pack_i(*forgotten_topics_data_partitions) if len(forgotten_topics_data_partitions) == 1 else pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
             out.append(0)
         raw = msg.rack_id.encode()
         n = len(raw) + 1
@@ -1380,10 +1382,8 @@ def encode_fetch_request_v12(msg: FetchRequest, out: bytearray, version: int = 1
         else:
             out += write_string_size(n)
         out += raw
-        tag_count = 0
-        tagged = bytearray()
         if msg.cluster_id is not None:
-            tag_count += 1
+            out += pack_BB(1, 0)
             cluster_id_content = bytearray()
             raw = msg.cluster_id.encode()
             n = len(raw) + 1
@@ -1392,11 +1392,14 @@ def encode_fetch_request_v12(msg: FetchRequest, out: bytearray, version: int = 1
             else:
                 cluster_id_content += write_string_size(n)
             cluster_id_content += raw
-            tagged.append(0)
-            tagged += write_uvarint(len(cluster_id_content))
-            tagged += cluster_id_content
-        out += write_uvarint(tag_count)
-        out += tagged
+            n = len(cluster_id_content)
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += cluster_id_content
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "FetchRequest", version) from error
@@ -1442,7 +1445,7 @@ def encode_fetch_request_v13(msg: FetchRequest, out: bytearray, version: int = 1
             else:
                 out += pack_u(forgotten_topics_data_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
+            out += pack_i(*forgotten_topics_data_partitions) if len(forgotten_topics_data_partitions) == 1 else pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
             out.append(0)
         raw = msg.rack_id.encode()
         n = len(raw) + 1
@@ -1451,10 +1454,8 @@ def encode_fetch_request_v13(msg: FetchRequest, out: bytearray, version: int = 1
         else:
             out += write_string_size(n)
         out += raw
-        tag_count = 0
-        tagged = bytearray()
         if msg.cluster_id is not None:
-            tag_count += 1
+            out += pack_BB(1, 0)
             cluster_id_content = bytearray()
             raw = msg.cluster_id.encode()
             n = len(raw) + 1
@@ -1463,11 +1464,14 @@ def encode_fetch_request_v13(msg: FetchRequest, out: bytearray, version: int = 1
             else:
                 cluster_id_content += write_string_size(n)
             cluster_id_content += raw
-            tagged.append(0)
-            tagged += write_uvarint(len(cluster_id_content))
-            tagged += cluster_id_content
-        out += write_uvarint(tag_count)
-        out += tagged
+            n = len(cluster_id_content)
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += cluster_id_content
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "FetchRequest", version) from error
@@ -1516,7 +1520,7 @@ def encode_fetch_request_v15(msg: FetchRequest, out: bytearray, version: int = 1
             else:
                 out += pack_u(forgotten_topics_data_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
+            out += pack_i(*forgotten_topics_data_partitions) if len(forgotten_topics_data_partitions) == 1 else pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
             out.append(0)
         raw = msg.rack_id.encode()
         n = len(raw) + 1
@@ -1529,6 +1533,7 @@ def encode_fetch_request_v15(msg: FetchRequest, out: bytearray, version: int = 1
         tagged = bytearray()
         if msg.cluster_id is not None:
             tag_count += 1
+            tagged.append(0)
             cluster_id_content = bytearray()
             raw = msg.cluster_id.encode()
             n = len(raw) + 1
@@ -1537,18 +1542,25 @@ def encode_fetch_request_v15(msg: FetchRequest, out: bytearray, version: int = 1
             else:
                 cluster_id_content += write_string_size(n)
             cluster_id_content += raw
-            tagged.append(0)
-            tagged += write_uvarint(len(cluster_id_content))
+            n = len(cluster_id_content)
+            if n < 0x80:
+                tagged.append(n)
+            else:
+                tagged += write_uvarint(n)
             tagged += cluster_id_content
         if msg.replica_state != ReplicaState():
             tag_count += 1
+            tagged.append(1)
             replica_state_content = bytearray()
             replica_state = msg.replica_state
             replica_state_content += pack_iqx(replica_state.replica_id, replica_state.replica_epoch)
-            tagged.append(1)
-            tagged += write_uvarint(len(replica_state_content))
+            n = len(replica_state_content)
+            if n < 0x80:
+                tagged.append(n)
+            else:
+                tagged += write_uvarint(n)
             tagged += replica_state_content
-        out += write_uvarint(tag_count)
+        out.append(tag_count)
         out += tagged
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -1582,15 +1594,12 @@ def encode_fetch_request_v17(msg: FetchRequest, out: bytearray, version: int = 1
                 out += write_uvarint(n)
             for topics_partitions_item in topics_partitions:
                 out += pack_iiqiqi(topics_partitions_item.partition, topics_partitions_item.current_leader_epoch, topics_partitions_item.fetch_offset, topics_partitions_item.last_fetched_epoch, topics_partitions_item.log_start_offset, topics_partitions_item.partition_max_bytes)
-                topics_partitions_tag_count = 0
-                topics_partitions_tagged = bytearray()
                 if topics_partitions_item.replica_directory_id != ZERO_UUID:
-                    topics_partitions_tag_count += 1
                     if len(topics_partitions_item.replica_directory_id) != 16:
                         raise BadField("topics.partitions.replica_directory_id", "a UUID has 16 bytes")
-                    topics_partitions_tagged += pack_BBu(0, 16, topics_partitions_item.replica_directory_id)
-                out += write_uvarint(topics_partitions_tag_count)
-                out += topics_partitions_tagged
+                    out += pack_BBBu(1, 0, 16, topics_partitions_item.replica_directory_id)
+                else:
+                    out.append(0)
             out.append(0)
         forgotten_topics_data = msg.forgotten_topics_data
         n = len(forgotten_topics_data) + 1
@@ -1608,7 +1617,7 @@ def encode_fetch_request_v17(msg: FetchRequest, out: bytearray, version: int = 1
             else:
                 out += pack_u(forgotten_topics_data_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
+            out += pack_i(*forgotten_topics_data_partitions) if len(forgotten_topics_data_partitions) == 1 else pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
             out.append(0)
         raw = msg.rack_id.encode()
         n = len(raw) + 1
@@ -1621,6 +1630,7 @@ def encode_fetch_request_v17(msg: FetchRequest, out: bytearray, version: int = 1
         tagged = bytearray()
         if msg.cluster_id is not None:
             tag_count += 1
+            tagged.append(0)
             cluster_id_content = bytearray()
             raw = msg.cluster_id.encode()
             n = len(raw) + 1
@@ -1629,18 +1639,25 @@ def encode_fetch_request_v17(msg: FetchRequest, out: bytearray, version: int = 1
             else:
                 cluster_id_content += write_string_size(n)
             cluster_id_content += raw
-            tagged.append(0)
-            tagged += write_uvarint(len(cluster_id_content))
+            n = len(cluster_id_content)
+            if n < 0x80:
+                tagged.append(n)
+            else:
+                tagged += write_uvarint(n)
             tagged += cluster_id_content
         if msg.replica_state != ReplicaState():
             tag_count += 1
+            tagged.append(1)
             replica_state_content = bytearray()
             replica_state = msg.replica_state
             replica_state_content += pack_iqx(replica_state.replica_id, replica_state.replica_epoch)
-            tagged.append(1)
-            tagged += write_uvarint(len(replica_state_content))
+            n = len(replica_state_content)
+            if n < 0x80:
+                tagged.append(n)
+            else:
+                tagged += write_uvarint(n)
             tagged += replica_state_content
-        out += write_uvarint(tag_count)
+        out.append(tag_count)
         out += tagged
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -1681,7 +1698,7 @@ def encode_fetch_request_v18(msg: FetchRequest, out: bytearray, version: int = 1
                 if topics_partitions_item.high_watermark != 9223372036854775807:
                     topics_partitions_tag_count += 1
                     topics_partitions_tagged += pack_BBq(1, 8, topics_partitions_item.high_watermark)
-                out += write_uvarint(topics_partitions_tag_count)
+                out.append(topics_partitions_tag_count)
                 out += topics_partitions_tagged
             out.append(0)
         forgotten_topics_data = msg.forgotten_topics_data
@@ -1700,7 +1717,7 @@ def encode_fetch_request_v18(msg: FetchRequest, out: bytearray, version: int = 1
             else:
                 out += pack_u(forgotten_topics_data_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
+            out += pack_i(*forgotten_topics_data_partitions) if len(forgotten_topics_data_partitions) == 1 else pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
             out.append(0)
         raw = msg.rack_id.encode()
         n = len(raw) + 1
@@ -1713,6 +1730,7 @@ def encode_fetch_request_v18(msg: FetchRequest, out: bytearray, version: int = 1
         tagged = bytearray()
         if msg.cluster_id is not None:
             tag_count += 1
+            tagged.append(0)
             cluster_id_content = bytearray()
             raw = msg.cluster_id.encode()
             n = len(raw) + 1
@@ -1721,18 +1739,25 @@ def encode_fetch_request_v18(msg: FetchRequest, out: bytearray, version: int = 1
             else:
                 cluster_id_content += write_string_size(n)
             cluster_id_content += raw
-            tagged.append(0)
-            tagged += write_uvarint(len(cluster_id_content))
+            n = len(cluster_id_content)
+            if n < 0x80:
+                tagged.append(n)
+            else:
+                tagged += write_uvarint(n)
             tagged += cluster_id_content
         if msg.replica_state != ReplicaState():
             tag_count += 1
+            tagged.append(1)
             replica_state_content = bytearray()
             replica_state = msg.replica_state
             replica_state_content += pack_iqx(replica_state.replica_id, replica_state.replica_epoch)
-            tagged.append(1)
-            tagged += write_uvarint(len(replica_state_content))
+            n = len(replica_state_content)
+            if n < 0x80:
+                tagged.append(n)
+            else:
+                tagged += write_uvarint(n)
             tagged += replica_state_content
-        out += write_uvarint(tag_count)
+        out.append(tag_count)
         out += tagged
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -2720,29 +2745,41 @@ def encode_fetch_response_v12(msg: FetchResponse, out: bytearray, version: int =
                 responses_partitions_tagged = bytearray()
                 if responses_partitions_item.diverging_epoch != EpochEndOffset():
                     responses_partitions_tag_count += 1
+                    responses_partitions_tagged.append(0)
                     responses_partitions_diverging_epoch_content = bytearray()
                     responses_partitions_diverging_epoch = responses_partitions_item.diverging_epoch
                     responses_partitions_diverging_epoch_content += pack_iqx(responses_partitions_diverging_epoch.epoch, responses_partitions_diverging_epoch.end_offset)
-                    responses_partitions_tagged.append(0)
-                    responses_partitions_tagged += write_uvarint(len(responses_partitions_diverging_epoch_content))
+                    n = len(responses_partitions_diverging_epoch_content)
+                    if n < 0x80:
+                        responses_partitions_tagged.append(n)
+                    else:
+                        responses_partitions_tagged += write_uvarint(n)
                     responses_partitions_tagged += responses_partitions_diverging_epoch_content
                 if responses_partitions_item.current_leader != LeaderIdAndEpoch():
                     responses_partitions_tag_count += 1
+                    responses_partitions_tagged.append(1)
                     responses_partitions_current_leader_content = bytearray()
                     responses_partitions_current_leader = responses_partitions_item.current_leader
                     responses_partitions_current_leader_content += pack_iix(responses_partitions_current_leader.leader_id, responses_partitions_current_leader.leader_epoch)
-                    responses_partitions_tagged.append(1)
-                    responses_partitions_tagged += write_uvarint(len(responses_partitions_current_leader_content))
+                    n = len(responses_partitions_current_leader_content)
+                    if n < 0x80:
+                        responses_partitions_tagged.append(n)
+                    else:
+                        responses_partitions_tagged += write_uvarint(n)
                     responses_partitions_tagged += responses_partitions_current_leader_content
                 if responses_partitions_item.snapshot_id != SnapshotId():
                     responses_partitions_tag_count += 1
+                    responses_partitions_tagged.append(2)
                     responses_partitions_snapshot_id_content = bytearray()
                     responses_partitions_snapshot_id = responses_partitions_item.snapshot_id
                     responses_partitions_snapshot_id_content += pack_qix(responses_partitions_snapshot_id.end_offset, responses_partitions_snapshot_id.epoch)
-                    responses_partitions_tagged.append(2)
-                    responses_partitions_tagged += write_uvarint(len(responses_partitions_snapshot_id_content))
+                    n = len(responses_partitions_snapshot_id_content)
+                    if n < 0x80:
+                        responses_partitions_tagged.append(n)
+                    else:
+                        responses_partitions_tagged += write_uvarint(n)
                     responses_partitions_tagged += responses_partitions_snapshot_id_content
-                out += write_uvarint(responses_partitions_tag_count)
+                out.append(responses_partitions_tag_count)
                 out += responses_partitions_tagged
             out.append(0)
         out.append(0)
@@ -2801,29 +2838,41 @@ def encode_fetch_response_v13(msg: FetchResponse, out: bytearray, version: int =
                 responses_partitions_tagged = bytearray()
                 if responses_partitions_item.diverging_epoch != EpochEndOffset():
                     responses_partitions_tag_count += 1
+                    responses_partitions_tagged.append(0)
                     responses_partitions_diverging_epoch_content = bytearray()
                     responses_partitions_diverging_epoch = responses_partitions_item.diverging_epoch
                     responses_partitions_diverging_epoch_content += pack_iqx(responses_partitions_diverging_epoch.epoch, responses_partitions_diverging_epoch.end_offset)
-                    responses_partitions_tagged.append(0)
-                    responses_partitions_tagged += write_uvarint(len(responses_partitions_diverging_epoch_content))
+                    n = len(responses_partitions_diverging_epoch_content)
+                    if n < 0x80:
+                        responses_partitions_tagged.append(n)
+                    else:
+                        responses_partitions_tagged += write_uvarint(n)
                     responses_partitions_tagged += responses_partitions_diverging_epoch_content
                 if responses_partitions_item.current_leader != LeaderIdAndEpoch():
                     responses_partitions_tag_count += 1
+                    responses_partitions_tagged.append(1)
                     responses_partitions_current_leader_content = bytearray()
                     responses_partitions_current_leader = responses_partitions_item.current_leader
                     responses_partitions_current_leader_content += pack_iix(responses_partitions_current_leader.leader_id, responses_partitions_current_leader.leader_epoch)
-                    responses_partitions_tagged.append(1)
-                    responses_partitions_tagged += write_uvarint(len(responses_partitions_current_leader_content))
+                    n = len(responses_partitions_current_leader_content)
+                    if n < 0x80:
+                        responses_partitions_tagged.append(n)
+                    else:
+                        responses_partitions_tagged += write_uvarint(n)
                     responses_partitions_tagged += responses_partitions_current_leader_content
                 if responses_partitions_item.snapshot_id != SnapshotId():
                     responses_partitions_tag_count += 1
+                    responses_partitions_tagged.append(2)
                     responses_partitions_snapshot_id_content = bytearray()
                     responses_partitions_snapshot_id = responses_partitions_item.snapshot_id
                     responses_partitions_snapshot_id_content += pack_qix(responses_partitions_snapshot_id.end_offset, responses_partitions_snapshot_id.epoch)
-                    responses_partitions_tagged.append(2)
-                    responses_partitions_tagged += write_uvarint(len(responses_partitions_snapshot_id_content))
+                    n = len(responses_partitions_snapshot_id_content)
+                    if n < 0x80:
+                        responses_partitions_tagged.append(n)
+                    else:
+                        responses_partitions_tagged += write_uvarint(n)
                     responses_partitions_tagged += responses_partitions_snapshot_id_content
-                out += write_uvarint(responses_partitions_tag_count)
+                out.append(responses_partitions_tag_count)
                 out += responses_partitions_tagged
             out.append(0)
         out.append(0)
@@ -2886,35 +2935,45 @@ def encode_fetch_response_v16(msg: FetchResponse, out: bytearray, version: int =
                 responses_partitions_tagged = bytearray()
                 if responses_partitions_item.diverging_epoch != EpochEndOffset():
                     responses_partitions_tag_count += 1
+                    responses_partitions_tagged.append(0)
                     responses_partitions_diverging_epoch_content = bytearray()
                     responses_partitions_diverging_epoch = responses_partitions_item.diverging_epoch
                     responses_partitions_diverging_epoch_content += pack_iqx(responses_partitions_diverging_epoch.epoch, responses_partitions_diverging_epoch.end_offset)
-                    responses_partitions_tagged.append(0)
-                    responses_partitions_tagged += write_uvarint(len(responses_partitions_diverging_epoch_content))
+                    n = len(responses_partitions_diverging_epoch_content)
+                    if n < 0x80:
+                        responses_partitions_tagged.append(n)
+                    else:
+                        responses_partitions_tagged += write_uvarint(n)
                     responses_partitions_tagged += responses_partitions_diverging_epoch_content
                 if responses_partitions_item.current_leader != LeaderIdAndEpoch():
                     responses_partitions_tag_count += 1
+                    responses_partitions_tagged.append(1)
                     responses_partitions_current_leader_content = bytearray()
                     responses_partitions_current_leader = responses_partitions_item.current_leader
                     responses_partitions_current_leader_content += pack_iix(responses_partitions_current_leader.leader_id, responses_partitions_current_leader.leader_epoch)
-                    responses_partitions_tagged.append(1)
-                    responses_partitions_tagged += write_uvarint(len(responses_partitions_current_leader_content))
+                    n = len(responses_partitions_current_leader_content)
+                    if n < 0x80:
+                        responses_partitions_tagged.append(n)
+                    else:
+                        responses_partitions_tagged += write_uvarint(n)
                     responses_partitions_tagged += responses_partitions_current_leader_content
                 if responses_partitions_item.snapshot_id != SnapshotId():
                     responses_partitions_tag_count += 1
+                    responses_partitions_tagged.append(2)
                     responses_partitions_snapshot_id_content = bytearray()
                     responses_partitions_snapshot_id = responses_partitions_item.snapshot_id
                     responses_partitions_snapshot_id_content += pack_qix(responses_partitions_snapshot_id.end_offset, responses_partitions_snapshot_id.epoch)
-                    responses_partitions_tagged.append(2)
-                    responses_partitions_tagged += write_uvarint(len(responses_partitions_snapshot_id_content))
+                    n = len(responses_partitions_snapshot_id_content)
+                    if n < 0x80:
+                        responses_partitions_tagged.append(n)
+                    else:
+                        responses_partitions_tagged += write_uvarint(n)
                     responses_partitions_tagged += responses_partitions_snapshot_id_content
-                out += write_uvarint(responses_partitions_tag_count)
+                out.append(responses_partitions_tag_count)
                 out += responses_partitions_tagged
             out.append(0)
-        tag_count = 0
-        tagged = bytearray()
         if msg.node_endpoints:
-            tag_count += 1
+            out += pack_BB(1, 0)
             node_endpoints_content = bytearray()
             node_endpoints = msg.node_endpoints
             n = len(node_endpoints) + 1
@@ -2944,11 +3003,14 @@ def encode_fetch_response_v16(msg: FetchResponse, out: bytearray, version: int =
                     node_endpoints_content += write_string_size(n)
                 node_endpoints_content += raw
                 node_endpoints_content.append(0)
-            tagged.append(0)
-            tagged += write_uvarint(len(node_endpoints_content))
-            tagged += node_endpoints_content
-        out += write_uvarint(tag_count)
-        out += tagged
+            n = len(node_endpoints_content)
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += node_endpoints_content
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "FetchResponse", version) from error

@@ -51,7 +51,7 @@ SHAPE_1 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), F
 SHAPE_2 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("ii", 8, 4, False, b""), Field("", 0, 4, False, b""))
 SHAPE_3 = Shape("", 0, Field("", 0, 2, False, ""), Field("", 0, 2, True, ""), Field("", 0, 2, False, ""), Field("", 0, 2, False, ""), Field("ii", 8, 4, False, b""), Field("", 0, 4, False, b""))
 SHAPE_4 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, True, ""), Field("", 0, 1, False, ""), Field("", 0, 1, False, ""), Field("ii", 8, 1, False, b""), Field("", 0, 1, False, b""))
-pack_BBu = Struct(">BB16s").pack
+pack_BBBu = Struct(">BBB16s").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -341,15 +341,12 @@ def encode_offset_commit_value_v4(msg: OffsetCommitValue, out: bytearray, versio
             out += write_string_size(n)
         out += raw
         out += pack_q(msg.commit_timestamp)
-        tag_count = 0
-        tagged = bytearray()
         if msg.topic_id != ZERO_UUID:
-            tag_count += 1
             if len(msg.topic_id) != 16:
                 raise BadField("topic_id", "a UUID has 16 bytes")
-            tagged += pack_BBu(0, 16, msg.topic_id)
-        out += write_uvarint(tag_count)
-        out += tagged
+            out += pack_BBBu(1, 0, 16, msg.topic_id)
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "OffsetCommitValue", version) from error

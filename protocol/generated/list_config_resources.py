@@ -26,6 +26,7 @@ from protocol.wire import (
 SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""))
 SHAPE_2 = Shape("bx", 2, Field("", 0, 1, False, ""))
 pack_Bbx = Struct(">Bbx").pack
+pack_b = Struct(">b").pack
 pack_bx = Struct(">bx").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
@@ -92,7 +93,7 @@ def encode_list_config_resources_request_v1(msg: ListConfigResourcesRequest, out
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(resource_types)}b", *resource_types)
+        out += pack_b(*resource_types) if len(resource_types) == 1 else pack(f">{len(resource_types)}b", *resource_types)
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]

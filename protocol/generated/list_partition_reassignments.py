@@ -120,7 +120,7 @@ def encode_list_partition_reassignments_request_v0(msg: ListPartitionReassignmen
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
+                out += pack_i(*topics_partition_indexes) if len(topics_partition_indexes) == 1 else pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
                 out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
@@ -292,21 +292,21 @@ def encode_list_partition_reassignments_response_v0(msg: ListPartitionReassignme
                 else:
                     out += pack_i(topics_partitions_item.partition_index)
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replicas)}i", *topics_partitions_replicas)
+                out += pack_i(*topics_partitions_replicas) if len(topics_partitions_replicas) == 1 else pack(f">{len(topics_partitions_replicas)}i", *topics_partitions_replicas)
                 topics_partitions_adding_replicas = topics_partitions_item.adding_replicas
                 n = len(topics_partitions_adding_replicas) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_adding_replicas)}i", *topics_partitions_adding_replicas)
+                out += pack_i(*topics_partitions_adding_replicas) if len(topics_partitions_adding_replicas) == 1 else pack(f">{len(topics_partitions_adding_replicas)}i", *topics_partitions_adding_replicas)
                 topics_partitions_removing_replicas = topics_partitions_item.removing_replicas
                 n = len(topics_partitions_removing_replicas) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_removing_replicas)}i", *topics_partitions_removing_replicas)
+                out += pack_i(*topics_partitions_removing_replicas) if len(topics_partitions_removing_replicas) == 1 else pack(f">{len(topics_partitions_removing_replicas)}i", *topics_partitions_removing_replicas)
                 out.append(0)
             out.append(0)
         out.append(0)

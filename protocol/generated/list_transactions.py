@@ -239,7 +239,7 @@ def encode_list_transactions_request_v0(msg: ListTransactionsRequest, out: bytea
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(producer_id_filters)}q", *producer_id_filters)
+        out += pack_q(*producer_id_filters) if len(producer_id_filters) == 1 else pack(f">{len(producer_id_filters)}q", *producer_id_filters)
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -271,7 +271,7 @@ def encode_list_transactions_request_v1(msg: ListTransactionsRequest, out: bytea
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(producer_id_filters)}q", *producer_id_filters)
+        out += pack_q(*producer_id_filters) if len(producer_id_filters) == 1 else pack(f">{len(producer_id_filters)}q", *producer_id_filters)
         out += pack_qx(msg.duration_filter)
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -301,7 +301,7 @@ def encode_list_transactions_request_v2(msg: ListTransactionsRequest, out: bytea
             out.append(n)
         else:
             out += write_uvarint(n)
-        out += pack(f">{len(producer_id_filters)}q", *producer_id_filters)
+        out += pack_q(*producer_id_filters) if len(producer_id_filters) == 1 else pack(f">{len(producer_id_filters)}q", *producer_id_filters)
         text = msg.transactional_id_pattern
         if text is None:
             n, raw = 0, b""

@@ -2559,10 +2559,10 @@ def encode_metadata_response_v0(msg: MetadataResponse, out: bytearray, version: 
             for topics_partitions_item in topics_partitions:
                 topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
                 out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "MetadataResponse", version) from error
@@ -2602,10 +2602,10 @@ def encode_metadata_response_v1(msg: MetadataResponse, out: bytearray, version: 
             for topics_partitions_item in topics_partitions:
                 topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
                 out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "MetadataResponse", version) from error
@@ -2653,10 +2653,10 @@ def encode_metadata_response_v2(msg: MetadataResponse, out: bytearray, version: 
             for topics_partitions_item in topics_partitions:
                 topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
                 out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "MetadataResponse", version) from error
@@ -2704,10 +2704,10 @@ def encode_metadata_response_v3(msg: MetadataResponse, out: bytearray, version: 
             for topics_partitions_item in topics_partitions:
                 topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
                 out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "MetadataResponse", version) from error
@@ -2758,13 +2758,13 @@ def encode_metadata_response_v5(msg: MetadataResponse, out: bytearray, version: 
             for topics_partitions_item in topics_partitions:
                 topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
                 out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
                 topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
                 out += pack_i(len(topics_partitions_offline_replicas))
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out += pack_i(*topics_partitions_offline_replicas) if len(topics_partitions_offline_replicas) == 1 else pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "MetadataResponse", version) from error
@@ -2815,13 +2815,13 @@ def encode_metadata_response_v7(msg: MetadataResponse, out: bytearray, version: 
             for topics_partitions_item in topics_partitions:
                 topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
                 out += pack_hiiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
                 topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
                 out += pack_i(len(topics_partitions_offline_replicas))
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out += pack_i(*topics_partitions_offline_replicas) if len(topics_partitions_offline_replicas) == 1 else pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "MetadataResponse", version) from error
@@ -2865,13 +2865,13 @@ def encode_metadata_response_v8(msg: MetadataResponse, out: bytearray, version: 
             for topics_partitions_item in topics_partitions:
                 topics_partitions_replica_nodes = topics_partitions_item.replica_nodes
                 out += pack_hiiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch, len(topics_partitions_replica_nodes))
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 out += pack_i(len(topics_partitions_isr_nodes))
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
                 topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
                 out += pack_i(len(topics_partitions_offline_replicas))
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out += pack_i(*topics_partitions_offline_replicas) if len(topics_partitions_offline_replicas) == 1 else pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
             out += pack_i(topics_item.topic_authorized_operations)
         out += pack_i(msg.cluster_authorized_operations)
     except ENCODE_ERRORS as error:
@@ -2955,21 +2955,21 @@ def encode_metadata_response_v9(msg: MetadataResponse, out: bytearray, version: 
                 else:
                     out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 n = len(topics_partitions_isr_nodes) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
                 topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
                 n = len(topics_partitions_offline_replicas) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out += pack_i(*topics_partitions_offline_replicas) if len(topics_partitions_offline_replicas) == 1 else pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
                 out.append(0)
             out += pack_ix(topics_item.topic_authorized_operations)
         out += pack_ix(msg.cluster_authorized_operations)
@@ -3056,21 +3056,21 @@ def encode_metadata_response_v10(msg: MetadataResponse, out: bytearray, version:
                 else:
                     out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 n = len(topics_partitions_isr_nodes) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
                 topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
                 n = len(topics_partitions_offline_replicas) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out += pack_i(*topics_partitions_offline_replicas) if len(topics_partitions_offline_replicas) == 1 else pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
                 out.append(0)
             out += pack_ix(topics_item.topic_authorized_operations)
         out += pack_ix(msg.cluster_authorized_operations)
@@ -3159,21 +3159,21 @@ def encode_metadata_response_v11(msg: MetadataResponse, out: bytearray, version:
                 else:
                     out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 n = len(topics_partitions_isr_nodes) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
                 topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
                 n = len(topics_partitions_offline_replicas) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out += pack_i(*topics_partitions_offline_replicas) if len(topics_partitions_offline_replicas) == 1 else pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
                 out.append(0)
             out += pack_ix(topics_item.topic_authorized_operations)
         out.append(0)
@@ -3264,21 +3264,21 @@ def encode_metadata_response_v12(msg: MetadataResponse, out: bytearray, version:
                 else:
                     out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 n = len(topics_partitions_isr_nodes) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
                 topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
                 n = len(topics_partitions_offline_replicas) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out += pack_i(*topics_partitions_offline_replicas) if len(topics_partitions_offline_replicas) == 1 else pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
                 out.append(0)
             out += pack_ix(topics_item.topic_authorized_operations)
         out.append(0)
@@ -3369,21 +3369,21 @@ def encode_metadata_response_v13(msg: MetadataResponse, out: bytearray, version:
                 else:
                     out += pack_hiii(topics_partitions_item.error_code, topics_partitions_item.partition_index, topics_partitions_item.leader_id, topics_partitions_item.leader_epoch)
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
+                out += pack_i(*topics_partitions_replica_nodes) if len(topics_partitions_replica_nodes) == 1 else pack(f">{len(topics_partitions_replica_nodes)}i", *topics_partitions_replica_nodes)
                 topics_partitions_isr_nodes = topics_partitions_item.isr_nodes
                 n = len(topics_partitions_isr_nodes) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
+                out += pack_i(*topics_partitions_isr_nodes) if len(topics_partitions_isr_nodes) == 1 else pack(f">{len(topics_partitions_isr_nodes)}i", *topics_partitions_isr_nodes)
                 topics_partitions_offline_replicas = topics_partitions_item.offline_replicas
                 n = len(topics_partitions_offline_replicas) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
+                out += pack_i(*topics_partitions_offline_replicas) if len(topics_partitions_offline_replicas) == 1 else pack(f">{len(topics_partitions_offline_replicas)}i", *topics_partitions_offline_replicas)
                 out.append(0)
             out += pack_ix(topics_item.topic_authorized_operations)
         out += pack_hx(msg.error_code)

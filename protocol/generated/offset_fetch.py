@@ -636,7 +636,7 @@ def encode_offset_fetch_request_v1(msg: OffsetFetchRequest, out: bytearray, vers
             out += raw
             topics_partition_indexes = topics_item.partition_indexes
             out += pack_i(len(topics_partition_indexes))
-            out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
+            out += pack_i(*topics_partition_indexes) if len(topics_partition_indexes) == 1 else pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "OffsetFetchRequest", version) from error
@@ -663,7 +663,7 @@ def encode_offset_fetch_request_v2(msg: OffsetFetchRequest, out: bytearray, vers
                 out += raw
                 topics_partition_indexes = topics_item.partition_indexes
                 out += pack_i(len(topics_partition_indexes))
-                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
+                out += pack_i(*topics_partition_indexes) if len(topics_partition_indexes) == 1 else pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "OffsetFetchRequest", version) from error
@@ -715,7 +715,7 @@ def encode_offset_fetch_request_v6(msg: OffsetFetchRequest, out: bytearray, vers
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
+                out += pack_i(*topics_partition_indexes) if len(topics_partition_indexes) == 1 else pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
                 out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
@@ -758,7 +758,7 @@ def encode_offset_fetch_request_v7(msg: OffsetFetchRequest, out: bytearray, vers
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
+                out += pack_i(*topics_partition_indexes) if len(topics_partition_indexes) == 1 else pack(f">{len(topics_partition_indexes)}i", *topics_partition_indexes)
                 out.append(0)
         out += pack_zx(msg.require_stable)
     except ENCODE_ERRORS as error:
@@ -810,7 +810,7 @@ def encode_offset_fetch_request_v8(msg: OffsetFetchRequest, out: bytearray, vers
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_topics_partition_indexes)}i", *groups_topics_partition_indexes)
+                    out += pack_i(*groups_topics_partition_indexes) if len(groups_topics_partition_indexes) == 1 else pack(f">{len(groups_topics_partition_indexes)}i", *groups_topics_partition_indexes)
                     out.append(0)
             out.append(0)
         out += pack_zx(msg.require_stable)
@@ -875,7 +875,7 @@ def encode_offset_fetch_request_v9(msg: OffsetFetchRequest, out: bytearray, vers
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_topics_partition_indexes)}i", *groups_topics_partition_indexes)
+                    out += pack_i(*groups_topics_partition_indexes) if len(groups_topics_partition_indexes) == 1 else pack(f">{len(groups_topics_partition_indexes)}i", *groups_topics_partition_indexes)
                     out.append(0)
             out.append(0)
         out += pack_zx(msg.require_stable)
@@ -936,7 +936,7 @@ def encode_offset_fetch_request_v10(msg: OffsetFetchRequest, out: bytearray, ver
                     else:
                         out += pack_u(groups_topics_item.topic_id)
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_topics_partition_indexes)}i", *groups_topics_partition_indexes)
+                    out += pack_i(*groups_topics_partition_indexes) if len(groups_topics_partition_indexes) == 1 else pack(f">{len(groups_topics_partition_indexes)}i", *groups_topics_partition_indexes)
                     out.append(0)
             out.append(0)
         out += pack_zx(msg.require_stable)

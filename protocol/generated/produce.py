@@ -53,6 +53,7 @@ SHAPE_4 = Shape("x", 1, Field("i", 4, 1, True, ""))
 SHAPE_5 = Shape("x", 1, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
+pack_BB = Struct(">BB").pack
 pack_h = Struct(">h").pack
 pack_hi = Struct(">hi").pack
 pack_hiB = Struct(">hiB").pack
@@ -1598,24 +1599,23 @@ def encode_produce_response_v10(msg: ProduceResponse, out: bytearray, version: i
                 else:
                     out += write_string_size(n)
                 out += raw
-                responses_partition_responses_tag_count = 0
-                responses_partition_responses_tagged = bytearray()
                 if responses_partition_responses_item.current_leader != LeaderIdAndEpoch():
-                    responses_partition_responses_tag_count += 1
+                    out += pack_BB(1, 0)
                     responses_partition_responses_current_leader_content = bytearray()
                     responses_partition_responses_current_leader = responses_partition_responses_item.current_leader
                     responses_partition_responses_current_leader_content += pack_iix(responses_partition_responses_current_leader.leader_id, responses_partition_responses_current_leader.leader_epoch)
-                    responses_partition_responses_tagged.append(0)
-                    responses_partition_responses_tagged += write_uvarint(len(responses_partition_responses_current_leader_content))
-                    responses_partition_responses_tagged += responses_partition_responses_current_leader_content
-                out += write_uvarint(responses_partition_responses_tag_count)
-                out += responses_partition_responses_tagged
+                    n = len(responses_partition_responses_current_leader_content)
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_uvarint(n)
+                    out += responses_partition_responses_current_leader_content
+                else:
+                    out.append(0)
             out.append(0)
         out += pack_i(msg.throttle_time_ms)
-        tag_count = 0
-        tagged = bytearray()
         if msg.node_endpoints:
-            tag_count += 1
+            out += pack_BB(1, 0)
             node_endpoints_content = bytearray()
             node_endpoints = msg.node_endpoints
             n = len(node_endpoints) + 1
@@ -1645,11 +1645,14 @@ def encode_produce_response_v10(msg: ProduceResponse, out: bytearray, version: i
                     node_endpoints_content += write_string_size(n)
                 node_endpoints_content += raw
                 node_endpoints_content.append(0)
-            tagged.append(0)
-            tagged += write_uvarint(len(node_endpoints_content))
-            tagged += node_endpoints_content
-        out += write_uvarint(tag_count)
-        out += tagged
+            n = len(node_endpoints_content)
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += node_endpoints_content
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "ProduceResponse", version) from error
@@ -1717,24 +1720,23 @@ def encode_produce_response_v13(msg: ProduceResponse, out: bytearray, version: i
                 else:
                     out += write_string_size(n)
                 out += raw
-                responses_partition_responses_tag_count = 0
-                responses_partition_responses_tagged = bytearray()
                 if responses_partition_responses_item.current_leader != LeaderIdAndEpoch():
-                    responses_partition_responses_tag_count += 1
+                    out += pack_BB(1, 0)
                     responses_partition_responses_current_leader_content = bytearray()
                     responses_partition_responses_current_leader = responses_partition_responses_item.current_leader
                     responses_partition_responses_current_leader_content += pack_iix(responses_partition_responses_current_leader.leader_id, responses_partition_responses_current_leader.leader_epoch)
-                    responses_partition_responses_tagged.append(0)
-                    responses_partition_responses_tagged += write_uvarint(len(responses_partition_responses_current_leader_content))
-                    responses_partition_responses_tagged += responses_partition_responses_current_leader_content
-                out += write_uvarint(responses_partition_responses_tag_count)
-                out += responses_partition_responses_tagged
+                    n = len(responses_partition_responses_current_leader_content)
+                    if n < 0x80:
+                        out.append(n)
+                    else:
+                        out += write_uvarint(n)
+                    out += responses_partition_responses_current_leader_content
+                else:
+                    out.append(0)
             out.append(0)
         out += pack_i(msg.throttle_time_ms)
-        tag_count = 0
-        tagged = bytearray()
         if msg.node_endpoints:
-            tag_count += 1
+            out += pack_BB(1, 0)
             node_endpoints_content = bytearray()
             node_endpoints = msg.node_endpoints
             n = len(node_endpoints) + 1
@@ -1764,11 +1766,14 @@ def encode_produce_response_v13(msg: ProduceResponse, out: bytearray, version: i
                     node_endpoints_content += write_string_size(n)
                 node_endpoints_content += raw
                 node_endpoints_content.append(0)
-            tagged.append(0)
-            tagged += write_uvarint(len(node_endpoints_content))
-            tagged += node_endpoints_content
-        out += write_uvarint(tag_count)
-        out += tagged
+            n = len(node_endpoints_content)
+            if n < 0x80:
+                out.append(n)
+            else:
+                out += write_uvarint(n)
+            out += node_endpoints_content
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "ProduceResponse", version) from error

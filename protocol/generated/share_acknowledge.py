@@ -35,6 +35,7 @@ from protocol.wire import (
 SHAPE_1 = Shape("x", 1, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
+pack_b = Struct(">b").pack
 pack_i = Struct(">i").pack
 pack_iz = Struct(">i?").pack
 pack_izB = Struct(">i?B").pack
@@ -352,7 +353,7 @@ def encode_share_acknowledge_request_v1(msg: ShareAcknowledgeRequest, out: bytea
                     else:
                         out += pack_qq(topics_partitions_acknowledgement_batches_item.first_offset, topics_partitions_acknowledgement_batches_item.last_offset)
                         out += write_uvarint(n)
-                    out += pack(f">{len(topics_partitions_acknowledgement_batches_acknowledge_types)}b", *topics_partitions_acknowledgement_batches_acknowledge_types)
+                    out += pack_b(*topics_partitions_acknowledgement_batches_acknowledge_types) if len(topics_partitions_acknowledgement_batches_acknowledge_types) == 1 else pack(f">{len(topics_partitions_acknowledgement_batches_acknowledge_types)}b", *topics_partitions_acknowledgement_batches_acknowledge_types)
                     out.append(0)
                 out.append(0)
             out.append(0)
@@ -420,7 +421,7 @@ def encode_share_acknowledge_request_v2(msg: ShareAcknowledgeRequest, out: bytea
                     else:
                         out += pack_qq(topics_partitions_acknowledgement_batches_item.first_offset, topics_partitions_acknowledgement_batches_item.last_offset)
                         out += write_uvarint(n)
-                    out += pack(f">{len(topics_partitions_acknowledgement_batches_acknowledge_types)}b", *topics_partitions_acknowledgement_batches_acknowledge_types)
+                    out += pack_b(*topics_partitions_acknowledgement_batches_acknowledge_types) if len(topics_partitions_acknowledgement_batches_acknowledge_types) == 1 else pack(f">{len(topics_partitions_acknowledgement_batches_acknowledge_types)}b", *topics_partitions_acknowledgement_batches_acknowledge_types)
                     out.append(0)
                 out.append(0)
             out.append(0)

@@ -49,6 +49,7 @@ from protocol.wire import (
 SHAPE_1 = Shape("x", 1, Field("i", 4, 1, False, ""), Field("i", 4, 1, True, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
+pack_b = Struct(">b").pack
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_i = Struct(">i").pack
@@ -439,7 +440,7 @@ def encode_share_fetch_request_v1(msg: ShareFetchRequest, out: bytearray, versio
                     else:
                         out += pack_qq(topics_partitions_acknowledgement_batches_item.first_offset, topics_partitions_acknowledgement_batches_item.last_offset)
                         out += write_uvarint(n)
-                    out += pack(f">{len(topics_partitions_acknowledgement_batches_acknowledge_types)}b", *topics_partitions_acknowledgement_batches_acknowledge_types)
+                    out += pack_b(*topics_partitions_acknowledgement_batches_acknowledge_types) if len(topics_partitions_acknowledgement_batches_acknowledge_types) == 1 else pack(f">{len(topics_partitions_acknowledgement_batches_acknowledge_types)}b", *topics_partitions_acknowledgement_batches_acknowledge_types)
                     out.append(0)
                 out.append(0)
             out.append(0)
@@ -459,7 +460,7 @@ def encode_share_fetch_request_v1(msg: ShareFetchRequest, out: bytearray, versio
             else:
                 out += pack_u(forgotten_topics_data_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
+            out += pack_i(*forgotten_topics_data_partitions) if len(forgotten_topics_data_partitions) == 1 else pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
             out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
@@ -527,7 +528,7 @@ def encode_share_fetch_request_v2(msg: ShareFetchRequest, out: bytearray, versio
                     else:
                         out += pack_qq(topics_partitions_acknowledgement_batches_item.first_offset, topics_partitions_acknowledgement_batches_item.last_offset)
                         out += write_uvarint(n)
-                    out += pack(f">{len(topics_partitions_acknowledgement_batches_acknowledge_types)}b", *topics_partitions_acknowledgement_batches_acknowledge_types)
+                    out += pack_b(*topics_partitions_acknowledgement_batches_acknowledge_types) if len(topics_partitions_acknowledgement_batches_acknowledge_types) == 1 else pack(f">{len(topics_partitions_acknowledgement_batches_acknowledge_types)}b", *topics_partitions_acknowledgement_batches_acknowledge_types)
                     out.append(0)
                 out.append(0)
             out.append(0)
@@ -547,7 +548,7 @@ def encode_share_fetch_request_v2(msg: ShareFetchRequest, out: bytearray, versio
             else:
                 out += pack_u(forgotten_topics_data_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
+            out += pack_i(*forgotten_topics_data_partitions) if len(forgotten_topics_data_partitions) == 1 else pack(f">{len(forgotten_topics_data_partitions)}i", *forgotten_topics_data_partitions)
             out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:

@@ -456,7 +456,7 @@ def encode_share_group_describe_response_v1(msg: ShareGroupDescribeResponse, out
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_assignment_topic_partitions_partitions)}i", *groups_members_assignment_topic_partitions_partitions)
+                    out += pack_i(*groups_members_assignment_topic_partitions_partitions) if len(groups_members_assignment_topic_partitions_partitions) == 1 else pack(f">{len(groups_members_assignment_topic_partitions_partitions)}i", *groups_members_assignment_topic_partitions_partitions)
                     out.append(0)
                 out += b"\0\0"
             out += pack_ix(groups_item.authorized_operations)

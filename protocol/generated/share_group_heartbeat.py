@@ -311,7 +311,7 @@ def encode_share_group_heartbeat_response_v1(msg: ShareGroupHeartbeatResponse, o
                 else:
                     out += pack_u(assignment_topic_partitions_item.topic_id)
                     out += write_uvarint(n)
-                out += pack(f">{len(assignment_topic_partitions_partitions)}i", *assignment_topic_partitions_partitions)
+                out += pack_i(*assignment_topic_partitions_partitions) if len(assignment_topic_partitions_partitions) == 1 else pack(f">{len(assignment_topic_partitions_partitions)}i", *assignment_topic_partitions_partitions)
                 out.append(0)
             out.append(0)
         out.append(0)

@@ -43,7 +43,7 @@ from protocol.wire import (
 SHAPE_1 = Shape("x", 1, Field("16s", 16, 1, False, ""))
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
-pack_BBq = Struct(">BBq").pack
+pack_BBBq = Struct(">BBBq").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iib = Struct(">iib").pack
@@ -339,13 +339,10 @@ def encode_share_group_target_assignment_metadata_value_v0(msg: ShareGroupTarget
     start = len(out)
     try:
         out += pack_i(msg.assignment_epoch)
-        tag_count = 0
-        tagged = bytearray()
         if msg.assignment_timestamp:
-            tag_count += 1
-            tagged += pack_BBq(0, 8, msg.assignment_timestamp)
-        out += write_uvarint(tag_count)
-        out += tagged
+            out += pack_BBBq(1, 0, 8, msg.assignment_timestamp)
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "ShareGroupTargetAssignmentMetadataValue", version) from error
@@ -459,7 +456,7 @@ def encode_share_group_target_assignment_member_value_v0(msg: ShareGroupTargetAs
             else:
                 out += pack_u(topic_partitions_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(topic_partitions_partitions)}i", *topic_partitions_partitions)
+            out += pack_i(*topic_partitions_partitions) if len(topic_partitions_partitions) == 1 else pack(f">{len(topic_partitions_partitions)}i", *topic_partitions_partitions)
             out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
@@ -576,7 +573,7 @@ def encode_share_group_current_member_assignment_value_v0(msg: ShareGroupCurrent
             else:
                 out += pack_u(assigned_partitions_item.topic_id)
                 out += write_uvarint(n)
-            out += pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
+            out += pack_i(*assigned_partitions_partitions) if len(assigned_partitions_partitions) == 1 else pack(f">{len(assigned_partitions_partitions)}i", *assigned_partitions_partitions)
             out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
@@ -790,7 +787,7 @@ def encode_share_group_state_partition_metadata_value_v0(msg: ShareGroupStatePar
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(initializing_topics_partitions)}i", *initializing_topics_partitions)
+            out += pack_i(*initializing_topics_partitions) if len(initializing_topics_partitions) == 1 else pack(f">{len(initializing_topics_partitions)}i", *initializing_topics_partitions)
             out.append(0)
         initialized_topics = msg.initialized_topics
         n = len(initialized_topics) + 1
@@ -815,7 +812,7 @@ def encode_share_group_state_partition_metadata_value_v0(msg: ShareGroupStatePar
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(initialized_topics_partitions)}i", *initialized_topics_partitions)
+            out += pack_i(*initialized_topics_partitions) if len(initialized_topics_partitions) == 1 else pack(f">{len(initialized_topics_partitions)}i", *initialized_topics_partitions)
             out.append(0)
         deleting_topics = msg.deleting_topics
         n = len(deleting_topics) + 1

@@ -14,7 +14,7 @@ from protocol.refusal import BadField, decode_failure, encode_failure, verify
 from protocol.wire import DECODE_ERRORS, ENCODE_ERRORS, long_text, read_uvarint, skip_tags, write_uvarint
 
 pack_ui = Struct(">16si").pack
-pack_BBi = Struct(">BBi").pack
+pack_BBBi = Struct(">BBBi").pack
 pack_h = Struct(">h").pack
 pack_iiiqqq = Struct(">iiiqqq").pack
 pack_iiiqqqB = Struct(">iiiqqqB").pack
@@ -122,13 +122,10 @@ def encode_share_snapshot_value_v0(msg: ShareSnapshotValue, out: bytearray, vers
             out += pack_iiiqqq(msg.snapshot_epoch, msg.state_epoch, msg.leader_epoch, msg.start_offset, msg.create_timestamp, msg.write_timestamp)
             out += write_uvarint(n)
         out += b"".join([pack_qqbhx(state_batches_item.first_offset, state_batches_item.last_offset, state_batches_item.delivery_state, state_batches_item.delivery_count) for state_batches_item in state_batches])
-        tag_count = 0
-        tagged = bytearray()
         if msg.delivery_complete_count != -1:
-            tag_count += 1
-            tagged += pack_BBi(0, 4, msg.delivery_complete_count)
-        out += write_uvarint(tag_count)
-        out += tagged
+            out += pack_BBBi(1, 0, 4, msg.delivery_complete_count)
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "ShareSnapshotValue", version) from error
@@ -232,13 +229,10 @@ def encode_share_update_value_v0(msg: ShareUpdateValue, out: bytearray, version:
             out += pack_iiq(msg.snapshot_epoch, msg.leader_epoch, msg.start_offset)
             out += write_uvarint(n)
         out += b"".join([pack_qqbhx(state_batches_item.first_offset, state_batches_item.last_offset, state_batches_item.delivery_state, state_batches_item.delivery_count) for state_batches_item in state_batches])
-        tag_count = 0
-        tagged = bytearray()
         if msg.delivery_complete_count != -1:
-            tag_count += 1
-            tagged += pack_BBi(0, 4, msg.delivery_complete_count)
-        out += write_uvarint(tag_count)
-        out += tagged
+            out += pack_BBBi(1, 0, 4, msg.delivery_complete_count)
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "ShareUpdateValue", version) from error

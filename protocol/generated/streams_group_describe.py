@@ -1305,7 +1305,7 @@ def encode_streams_group_describe_response_v0(msg: StreamsGroupDescribeResponse,
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_assignment_active_tasks_partitions)}i", *groups_members_assignment_active_tasks_partitions)
+                    out += pack_i(*groups_members_assignment_active_tasks_partitions) if len(groups_members_assignment_active_tasks_partitions) == 1 else pack(f">{len(groups_members_assignment_active_tasks_partitions)}i", *groups_members_assignment_active_tasks_partitions)
                     out.append(0)
                 groups_members_assignment_standby_tasks = groups_members_assignment.standby_tasks
                 n = len(groups_members_assignment_standby_tasks) + 1
@@ -1327,7 +1327,7 @@ def encode_streams_group_describe_response_v0(msg: StreamsGroupDescribeResponse,
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_assignment_standby_tasks_partitions)}i", *groups_members_assignment_standby_tasks_partitions)
+                    out += pack_i(*groups_members_assignment_standby_tasks_partitions) if len(groups_members_assignment_standby_tasks_partitions) == 1 else pack(f">{len(groups_members_assignment_standby_tasks_partitions)}i", *groups_members_assignment_standby_tasks_partitions)
                     out.append(0)
                 groups_members_assignment_warmup_tasks = groups_members_assignment.warmup_tasks
                 n = len(groups_members_assignment_warmup_tasks) + 1
@@ -1349,7 +1349,7 @@ def encode_streams_group_describe_response_v0(msg: StreamsGroupDescribeResponse,
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_assignment_warmup_tasks_partitions)}i", *groups_members_assignment_warmup_tasks_partitions)
+                    out += pack_i(*groups_members_assignment_warmup_tasks_partitions) if len(groups_members_assignment_warmup_tasks_partitions) == 1 else pack(f">{len(groups_members_assignment_warmup_tasks_partitions)}i", *groups_members_assignment_warmup_tasks_partitions)
                     out.append(0)
                 groups_members_target_assignment = groups_members_item.target_assignment
                 groups_members_target_assignment_active_tasks = groups_members_target_assignment.active_tasks
@@ -1373,7 +1373,7 @@ def encode_streams_group_describe_response_v0(msg: StreamsGroupDescribeResponse,
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_target_assignment_active_tasks_partitions)}i", *groups_members_target_assignment_active_tasks_partitions)
+                    out += pack_i(*groups_members_target_assignment_active_tasks_partitions) if len(groups_members_target_assignment_active_tasks_partitions) == 1 else pack(f">{len(groups_members_target_assignment_active_tasks_partitions)}i", *groups_members_target_assignment_active_tasks_partitions)
                     out.append(0)
                 groups_members_target_assignment_standby_tasks = groups_members_target_assignment.standby_tasks
                 n = len(groups_members_target_assignment_standby_tasks) + 1
@@ -1395,7 +1395,7 @@ def encode_streams_group_describe_response_v0(msg: StreamsGroupDescribeResponse,
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_target_assignment_standby_tasks_partitions)}i", *groups_members_target_assignment_standby_tasks_partitions)
+                    out += pack_i(*groups_members_target_assignment_standby_tasks_partitions) if len(groups_members_target_assignment_standby_tasks_partitions) == 1 else pack(f">{len(groups_members_target_assignment_standby_tasks_partitions)}i", *groups_members_target_assignment_standby_tasks_partitions)
                     out.append(0)
                 groups_members_target_assignment_warmup_tasks = groups_members_target_assignment.warmup_tasks
                 n = len(groups_members_target_assignment_warmup_tasks) + 1
@@ -1417,7 +1417,7 @@ def encode_streams_group_describe_response_v0(msg: StreamsGroupDescribeResponse,
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(groups_members_target_assignment_warmup_tasks_partitions)}i", *groups_members_target_assignment_warmup_tasks_partitions)
+                    out += pack_i(*groups_members_target_assignment_warmup_tasks_partitions) if len(groups_members_target_assignment_warmup_tasks_partitions) == 1 else pack(f">{len(groups_members_target_assignment_warmup_tasks_partitions)}i", *groups_members_target_assignment_warmup_tasks_partitions)
                     out.append(0)
                 out += pack_xzx(groups_members_item.is_classic)
             out += pack_ix(groups_item.authorized_operations)

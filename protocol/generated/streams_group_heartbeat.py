@@ -58,6 +58,7 @@ pack_HxB = Struct(">HxB").pack
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bBx = Struct(">bBx").pack
+pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ib = Struct(">ib").pack
@@ -1002,21 +1003,21 @@ def encode_streams_group_heartbeat_request_v0(msg: StreamsGroupHeartbeatRequest,
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(topology_subtopologies_copartition_groups_source_topics)}h", *topology_subtopologies_copartition_groups_source_topics)
+                    out += pack_h(*topology_subtopologies_copartition_groups_source_topics) if len(topology_subtopologies_copartition_groups_source_topics) == 1 else pack(f">{len(topology_subtopologies_copartition_groups_source_topics)}h", *topology_subtopologies_copartition_groups_source_topics)
                     topology_subtopologies_copartition_groups_source_topic_regex = topology_subtopologies_copartition_groups_item.source_topic_regex
                     n = len(topology_subtopologies_copartition_groups_source_topic_regex) + 1
                     if n < 0x80:
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(topology_subtopologies_copartition_groups_source_topic_regex)}h", *topology_subtopologies_copartition_groups_source_topic_regex)
+                    out += pack_h(*topology_subtopologies_copartition_groups_source_topic_regex) if len(topology_subtopologies_copartition_groups_source_topic_regex) == 1 else pack(f">{len(topology_subtopologies_copartition_groups_source_topic_regex)}h", *topology_subtopologies_copartition_groups_source_topic_regex)
                     topology_subtopologies_copartition_groups_repartition_source_topics = topology_subtopologies_copartition_groups_item.repartition_source_topics
                     n = len(topology_subtopologies_copartition_groups_repartition_source_topics) + 1
                     if n < 0x80:
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(topology_subtopologies_copartition_groups_repartition_source_topics)}h", *topology_subtopologies_copartition_groups_repartition_source_topics)
+                    out += pack_h(*topology_subtopologies_copartition_groups_repartition_source_topics) if len(topology_subtopologies_copartition_groups_repartition_source_topics) == 1 else pack(f">{len(topology_subtopologies_copartition_groups_repartition_source_topics)}h", *topology_subtopologies_copartition_groups_repartition_source_topics)
                     out.append(0)
                 out.append(0)
             out.append(0)
@@ -1043,7 +1044,7 @@ def encode_streams_group_heartbeat_request_v0(msg: StreamsGroupHeartbeatRequest,
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
+                out += pack_i(*active_tasks_partitions) if len(active_tasks_partitions) == 1 else pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
                 out.append(0)
         standby_tasks = msg.standby_tasks
         if standby_tasks is None:
@@ -1068,7 +1069,7 @@ def encode_streams_group_heartbeat_request_v0(msg: StreamsGroupHeartbeatRequest,
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
+                out += pack_i(*standby_tasks_partitions) if len(standby_tasks_partitions) == 1 else pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
                 out.append(0)
         warmup_tasks = msg.warmup_tasks
         if warmup_tasks is None:
@@ -1093,7 +1094,7 @@ def encode_streams_group_heartbeat_request_v0(msg: StreamsGroupHeartbeatRequest,
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
+                out += pack_i(*warmup_tasks_partitions) if len(warmup_tasks_partitions) == 1 else pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
                 out.append(0)
         text = msg.process_id
         if text is None:
@@ -1607,7 +1608,7 @@ def encode_streams_group_heartbeat_response_v0(msg: StreamsGroupHeartbeatRespons
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
+                out += pack_i(*active_tasks_partitions) if len(active_tasks_partitions) == 1 else pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
                 out.append(0)
         standby_tasks = msg.standby_tasks
         if standby_tasks is None:
@@ -1632,7 +1633,7 @@ def encode_streams_group_heartbeat_response_v0(msg: StreamsGroupHeartbeatRespons
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
+                out += pack_i(*standby_tasks_partitions) if len(standby_tasks_partitions) == 1 else pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
                 out.append(0)
         warmup_tasks = msg.warmup_tasks
         if warmup_tasks is None:
@@ -1657,7 +1658,7 @@ def encode_streams_group_heartbeat_response_v0(msg: StreamsGroupHeartbeatRespons
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
+                out += pack_i(*warmup_tasks_partitions) if len(warmup_tasks_partitions) == 1 else pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
                 out.append(0)
         partitions_by_user_endpoint = msg.partitions_by_user_endpoint
         if partitions_by_user_endpoint is None:
@@ -1699,7 +1700,7 @@ def encode_streams_group_heartbeat_response_v0(msg: StreamsGroupHeartbeatRespons
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(partitions_by_user_endpoint_active_partitions_partitions)}i", *partitions_by_user_endpoint_active_partitions_partitions)
+                    out += pack_i(*partitions_by_user_endpoint_active_partitions_partitions) if len(partitions_by_user_endpoint_active_partitions_partitions) == 1 else pack(f">{len(partitions_by_user_endpoint_active_partitions_partitions)}i", *partitions_by_user_endpoint_active_partitions_partitions)
                     out.append(0)
                 partitions_by_user_endpoint_standby_partitions = partitions_by_user_endpoint_item.standby_partitions
                 n = len(partitions_by_user_endpoint_standby_partitions) + 1
@@ -1721,7 +1722,7 @@ def encode_streams_group_heartbeat_response_v0(msg: StreamsGroupHeartbeatRespons
                         out.append(n)
                     else:
                         out += write_uvarint(n)
-                    out += pack(f">{len(partitions_by_user_endpoint_standby_partitions_partitions)}i", *partitions_by_user_endpoint_standby_partitions_partitions)
+                    out += pack_i(*partitions_by_user_endpoint_standby_partitions_partitions) if len(partitions_by_user_endpoint_standby_partitions_partitions) == 1 else pack(f">{len(partitions_by_user_endpoint_standby_partitions_partitions)}i", *partitions_by_user_endpoint_standby_partitions_partitions)
                     out.append(0)
                 out.append(0)
         out.append(0)

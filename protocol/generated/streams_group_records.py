@@ -56,8 +56,10 @@ from protocol.wire import (
 )
 
 SHAPE_1 = Shape("x", 1, Field("", 0, 1, False, ""), Field("", 0, 1, False, ""))
+pack_BB = Struct(">BB").pack
+pack_BBBB = Struct(">BBBB").pack
+pack_BBBq = Struct(">BBBq").pack
 pack_BBi = Struct(">BBi").pack
-pack_BBq = Struct(">BBq").pack
 pack_Hx = Struct(">Hx").pack
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
@@ -200,6 +202,7 @@ def encode_streams_group_metadata_value_v0(msg: StreamsGroupMetadataValue, out: 
             tagged += pack_BBi(0, 4, msg.validated_topology_epoch)
         if msg.last_assignment_configs is None or msg.last_assignment_configs:
             tag_count += 1
+            tagged.append(1)
             last_assignment_configs_content = bytearray()
             last_assignment_configs = msg.last_assignment_configs
             if last_assignment_configs is None:
@@ -226,10 +229,13 @@ def encode_streams_group_metadata_value_v0(msg: StreamsGroupMetadataValue, out: 
                         last_assignment_configs_content += write_string_size(n)
                     last_assignment_configs_content += raw
                     last_assignment_configs_content.append(0)
-            tagged.append(1)
-            tagged += write_uvarint(len(last_assignment_configs_content))
+            n = len(last_assignment_configs_content)
+            if n < 0x80:
+                tagged.append(n)
+            else:
+                tagged += write_uvarint(n)
             tagged += last_assignment_configs_content
-        out += write_uvarint(tag_count)
+        out.append(tag_count)
         out += tagged
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -589,13 +595,10 @@ def encode_streams_group_target_assignment_metadata_value_v0(msg: StreamsGroupTa
     start = len(out)
     try:
         out += pack_i(msg.assignment_epoch)
-        tag_count = 0
-        tagged = bytearray()
         if msg.assignment_timestamp:
-            tag_count += 1
-            tagged += pack_BBq(0, 8, msg.assignment_timestamp)
-        out += write_uvarint(tag_count)
-        out += tagged
+            out += pack_BBBq(1, 0, 8, msg.assignment_timestamp)
+        else:
+            out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
         raise encode_failure(error, "StreamsGroupTargetAssignmentMetadataValue", version) from error
@@ -810,7 +813,7 @@ def encode_streams_group_target_assignment_member_value_v0(msg: StreamsGroupTarg
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
+            out += pack_i(*active_tasks_partitions) if len(active_tasks_partitions) == 1 else pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
             out.append(0)
         standby_tasks = msg.standby_tasks
         n = len(standby_tasks) + 1
@@ -832,7 +835,7 @@ def encode_streams_group_target_assignment_member_value_v0(msg: StreamsGroupTarg
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
+            out += pack_i(*standby_tasks_partitions) if len(standby_tasks_partitions) == 1 else pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
             out.append(0)
         warmup_tasks = msg.warmup_tasks
         n = len(warmup_tasks) + 1
@@ -854,7 +857,7 @@ def encode_streams_group_target_assignment_member_value_v0(msg: StreamsGroupTarg
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
+            out += pack_i(*warmup_tasks_partitions) if len(warmup_tasks_partitions) == 1 else pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
             out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
@@ -1357,27 +1360,23 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
-            active_tasks_tag_count = 0
-            active_tasks_tagged = bytearray()
+            out += pack_i(*active_tasks_partitions) if len(active_tasks_partitions) == 1 else pack(f">{len(active_tasks_partitions)}i", *active_tasks_partitions)
             if active_tasks_item.assignment_epochs is None or active_tasks_item.assignment_epochs:
-                active_tasks_tag_count += 1
-                active_tasks_assignment_epochs_content = bytearray()
                 active_tasks_assignment_epochs = active_tasks_item.assignment_epochs
                 if active_tasks_assignment_epochs is None:
-                    active_tasks_assignment_epochs_content.append(0)
+                    out += pack_BBBB(1, 0, 1, 0)
                 else:
                     n = len(active_tasks_assignment_epochs) + 1
-                    if n < 0x80:
-                        active_tasks_assignment_epochs_content.append(n)
+                    if n <= 32:
+                        out += pack_BBBB(1, 0, 4 * n - 3, n)
                     else:
-                        active_tasks_assignment_epochs_content += write_uvarint(n)
-                    active_tasks_assignment_epochs_content += pack(f">{len(active_tasks_assignment_epochs)}i", *active_tasks_assignment_epochs)
-                active_tasks_tagged.append(0)
-                active_tasks_tagged += write_uvarint(len(active_tasks_assignment_epochs_content))
-                active_tasks_tagged += active_tasks_assignment_epochs_content
-            out += write_uvarint(active_tasks_tag_count)
-            out += active_tasks_tagged
+                        out += pack_BB(1, 0)
+                        raw = write_uvarint(n)
+                        out += write_uvarint(len(raw) + (n - 1) * 4)
+                        out += raw
+                    out += pack_i(*active_tasks_assignment_epochs) if len(active_tasks_assignment_epochs) == 1 else pack(f">{len(active_tasks_assignment_epochs)}i", *active_tasks_assignment_epochs)
+            else:
+                out.append(0)
         standby_tasks = msg.standby_tasks
         n = len(standby_tasks) + 1
         if n < 0x80:
@@ -1398,27 +1397,23 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
-            standby_tasks_tag_count = 0
-            standby_tasks_tagged = bytearray()
+            out += pack_i(*standby_tasks_partitions) if len(standby_tasks_partitions) == 1 else pack(f">{len(standby_tasks_partitions)}i", *standby_tasks_partitions)
             if standby_tasks_item.assignment_epochs is None or standby_tasks_item.assignment_epochs:
-                standby_tasks_tag_count += 1
-                standby_tasks_assignment_epochs_content = bytearray()
                 standby_tasks_assignment_epochs = standby_tasks_item.assignment_epochs
                 if standby_tasks_assignment_epochs is None:
-                    standby_tasks_assignment_epochs_content.append(0)
+                    out += pack_BBBB(1, 0, 1, 0)
                 else:
                     n = len(standby_tasks_assignment_epochs) + 1
-                    if n < 0x80:
-                        standby_tasks_assignment_epochs_content.append(n)
+                    if n <= 32:
+                        out += pack_BBBB(1, 0, 4 * n - 3, n)
                     else:
-                        standby_tasks_assignment_epochs_content += write_uvarint(n)
-                    standby_tasks_assignment_epochs_content += pack(f">{len(standby_tasks_assignment_epochs)}i", *standby_tasks_assignment_epochs)
-                standby_tasks_tagged.append(0)
-                standby_tasks_tagged += write_uvarint(len(standby_tasks_assignment_epochs_content))
-                standby_tasks_tagged += standby_tasks_assignment_epochs_content
-            out += write_uvarint(standby_tasks_tag_count)
-            out += standby_tasks_tagged
+                        out += pack_BB(1, 0)
+                        raw = write_uvarint(n)
+                        out += write_uvarint(len(raw) + (n - 1) * 4)
+                        out += raw
+                    out += pack_i(*standby_tasks_assignment_epochs) if len(standby_tasks_assignment_epochs) == 1 else pack(f">{len(standby_tasks_assignment_epochs)}i", *standby_tasks_assignment_epochs)
+            else:
+                out.append(0)
         warmup_tasks = msg.warmup_tasks
         n = len(warmup_tasks) + 1
         if n < 0x80:
@@ -1439,27 +1434,23 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
-            warmup_tasks_tag_count = 0
-            warmup_tasks_tagged = bytearray()
+            out += pack_i(*warmup_tasks_partitions) if len(warmup_tasks_partitions) == 1 else pack(f">{len(warmup_tasks_partitions)}i", *warmup_tasks_partitions)
             if warmup_tasks_item.assignment_epochs is None or warmup_tasks_item.assignment_epochs:
-                warmup_tasks_tag_count += 1
-                warmup_tasks_assignment_epochs_content = bytearray()
                 warmup_tasks_assignment_epochs = warmup_tasks_item.assignment_epochs
                 if warmup_tasks_assignment_epochs is None:
-                    warmup_tasks_assignment_epochs_content.append(0)
+                    out += pack_BBBB(1, 0, 1, 0)
                 else:
                     n = len(warmup_tasks_assignment_epochs) + 1
-                    if n < 0x80:
-                        warmup_tasks_assignment_epochs_content.append(n)
+                    if n <= 32:
+                        out += pack_BBBB(1, 0, 4 * n - 3, n)
                     else:
-                        warmup_tasks_assignment_epochs_content += write_uvarint(n)
-                    warmup_tasks_assignment_epochs_content += pack(f">{len(warmup_tasks_assignment_epochs)}i", *warmup_tasks_assignment_epochs)
-                warmup_tasks_tagged.append(0)
-                warmup_tasks_tagged += write_uvarint(len(warmup_tasks_assignment_epochs_content))
-                warmup_tasks_tagged += warmup_tasks_assignment_epochs_content
-            out += write_uvarint(warmup_tasks_tag_count)
-            out += warmup_tasks_tagged
+                        out += pack_BB(1, 0)
+                        raw = write_uvarint(n)
+                        out += write_uvarint(len(raw) + (n - 1) * 4)
+                        out += raw
+                    out += pack_i(*warmup_tasks_assignment_epochs) if len(warmup_tasks_assignment_epochs) == 1 else pack(f">{len(warmup_tasks_assignment_epochs)}i", *warmup_tasks_assignment_epochs)
+            else:
+                out.append(0)
         active_tasks_pending_revocation = msg.active_tasks_pending_revocation
         n = len(active_tasks_pending_revocation) + 1
         if n < 0x80:
@@ -1480,27 +1471,23 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(active_tasks_pending_revocation_partitions)}i", *active_tasks_pending_revocation_partitions)
-            active_tasks_pending_revocation_tag_count = 0
-            active_tasks_pending_revocation_tagged = bytearray()
+            out += pack_i(*active_tasks_pending_revocation_partitions) if len(active_tasks_pending_revocation_partitions) == 1 else pack(f">{len(active_tasks_pending_revocation_partitions)}i", *active_tasks_pending_revocation_partitions)
             if active_tasks_pending_revocation_item.assignment_epochs is None or active_tasks_pending_revocation_item.assignment_epochs:
-                active_tasks_pending_revocation_tag_count += 1
-                active_tasks_pending_revocation_assignment_epochs_content = bytearray()
                 active_tasks_pending_revocation_assignment_epochs = active_tasks_pending_revocation_item.assignment_epochs
                 if active_tasks_pending_revocation_assignment_epochs is None:
-                    active_tasks_pending_revocation_assignment_epochs_content.append(0)
+                    out += pack_BBBB(1, 0, 1, 0)
                 else:
                     n = len(active_tasks_pending_revocation_assignment_epochs) + 1
-                    if n < 0x80:
-                        active_tasks_pending_revocation_assignment_epochs_content.append(n)
+                    if n <= 32:
+                        out += pack_BBBB(1, 0, 4 * n - 3, n)
                     else:
-                        active_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
-                    active_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(active_tasks_pending_revocation_assignment_epochs)}i", *active_tasks_pending_revocation_assignment_epochs)
-                active_tasks_pending_revocation_tagged.append(0)
-                active_tasks_pending_revocation_tagged += write_uvarint(len(active_tasks_pending_revocation_assignment_epochs_content))
-                active_tasks_pending_revocation_tagged += active_tasks_pending_revocation_assignment_epochs_content
-            out += write_uvarint(active_tasks_pending_revocation_tag_count)
-            out += active_tasks_pending_revocation_tagged
+                        out += pack_BB(1, 0)
+                        raw = write_uvarint(n)
+                        out += write_uvarint(len(raw) + (n - 1) * 4)
+                        out += raw
+                    out += pack_i(*active_tasks_pending_revocation_assignment_epochs) if len(active_tasks_pending_revocation_assignment_epochs) == 1 else pack(f">{len(active_tasks_pending_revocation_assignment_epochs)}i", *active_tasks_pending_revocation_assignment_epochs)
+            else:
+                out.append(0)
         standby_tasks_pending_revocation = msg.standby_tasks_pending_revocation
         n = len(standby_tasks_pending_revocation) + 1
         if n < 0x80:
@@ -1521,27 +1508,23 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(standby_tasks_pending_revocation_partitions)}i", *standby_tasks_pending_revocation_partitions)
-            standby_tasks_pending_revocation_tag_count = 0
-            standby_tasks_pending_revocation_tagged = bytearray()
+            out += pack_i(*standby_tasks_pending_revocation_partitions) if len(standby_tasks_pending_revocation_partitions) == 1 else pack(f">{len(standby_tasks_pending_revocation_partitions)}i", *standby_tasks_pending_revocation_partitions)
             if standby_tasks_pending_revocation_item.assignment_epochs is None or standby_tasks_pending_revocation_item.assignment_epochs:
-                standby_tasks_pending_revocation_tag_count += 1
-                standby_tasks_pending_revocation_assignment_epochs_content = bytearray()
                 standby_tasks_pending_revocation_assignment_epochs = standby_tasks_pending_revocation_item.assignment_epochs
                 if standby_tasks_pending_revocation_assignment_epochs is None:
-                    standby_tasks_pending_revocation_assignment_epochs_content.append(0)
+                    out += pack_BBBB(1, 0, 1, 0)
                 else:
                     n = len(standby_tasks_pending_revocation_assignment_epochs) + 1
-                    if n < 0x80:
-                        standby_tasks_pending_revocation_assignment_epochs_content.append(n)
+                    if n <= 32:
+                        out += pack_BBBB(1, 0, 4 * n - 3, n)
                     else:
-                        standby_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
-                    standby_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(standby_tasks_pending_revocation_assignment_epochs)}i", *standby_tasks_pending_revocation_assignment_epochs)
-                standby_tasks_pending_revocation_tagged.append(0)
-                standby_tasks_pending_revocation_tagged += write_uvarint(len(standby_tasks_pending_revocation_assignment_epochs_content))
-                standby_tasks_pending_revocation_tagged += standby_tasks_pending_revocation_assignment_epochs_content
-            out += write_uvarint(standby_tasks_pending_revocation_tag_count)
-            out += standby_tasks_pending_revocation_tagged
+                        out += pack_BB(1, 0)
+                        raw = write_uvarint(n)
+                        out += write_uvarint(len(raw) + (n - 1) * 4)
+                        out += raw
+                    out += pack_i(*standby_tasks_pending_revocation_assignment_epochs) if len(standby_tasks_pending_revocation_assignment_epochs) == 1 else pack(f">{len(standby_tasks_pending_revocation_assignment_epochs)}i", *standby_tasks_pending_revocation_assignment_epochs)
+            else:
+                out.append(0)
         warmup_tasks_pending_revocation = msg.warmup_tasks_pending_revocation
         n = len(warmup_tasks_pending_revocation) + 1
         if n < 0x80:
@@ -1562,27 +1545,23 @@ def encode_streams_group_current_member_assignment_value_v0(msg: StreamsGroupCur
                 out.append(n)
             else:
                 out += write_uvarint(n)
-            out += pack(f">{len(warmup_tasks_pending_revocation_partitions)}i", *warmup_tasks_pending_revocation_partitions)
-            warmup_tasks_pending_revocation_tag_count = 0
-            warmup_tasks_pending_revocation_tagged = bytearray()
+            out += pack_i(*warmup_tasks_pending_revocation_partitions) if len(warmup_tasks_pending_revocation_partitions) == 1 else pack(f">{len(warmup_tasks_pending_revocation_partitions)}i", *warmup_tasks_pending_revocation_partitions)
             if warmup_tasks_pending_revocation_item.assignment_epochs is None or warmup_tasks_pending_revocation_item.assignment_epochs:
-                warmup_tasks_pending_revocation_tag_count += 1
-                warmup_tasks_pending_revocation_assignment_epochs_content = bytearray()
                 warmup_tasks_pending_revocation_assignment_epochs = warmup_tasks_pending_revocation_item.assignment_epochs
                 if warmup_tasks_pending_revocation_assignment_epochs is None:
-                    warmup_tasks_pending_revocation_assignment_epochs_content.append(0)
+                    out += pack_BBBB(1, 0, 1, 0)
                 else:
                     n = len(warmup_tasks_pending_revocation_assignment_epochs) + 1
-                    if n < 0x80:
-                        warmup_tasks_pending_revocation_assignment_epochs_content.append(n)
+                    if n <= 32:
+                        out += pack_BBBB(1, 0, 4 * n - 3, n)
                     else:
-                        warmup_tasks_pending_revocation_assignment_epochs_content += write_uvarint(n)
-                    warmup_tasks_pending_revocation_assignment_epochs_content += pack(f">{len(warmup_tasks_pending_revocation_assignment_epochs)}i", *warmup_tasks_pending_revocation_assignment_epochs)
-                warmup_tasks_pending_revocation_tagged.append(0)
-                warmup_tasks_pending_revocation_tagged += write_uvarint(len(warmup_tasks_pending_revocation_assignment_epochs_content))
-                warmup_tasks_pending_revocation_tagged += warmup_tasks_pending_revocation_assignment_epochs_content
-            out += write_uvarint(warmup_tasks_pending_revocation_tag_count)
-            out += warmup_tasks_pending_revocation_tagged
+                        out += pack_BB(1, 0)
+                        raw = write_uvarint(n)
+                        out += write_uvarint(len(raw) + (n - 1) * 4)
+                        out += raw
+                    out += pack_i(*warmup_tasks_pending_revocation_assignment_epochs) if len(warmup_tasks_pending_revocation_assignment_epochs) == 1 else pack(f">{len(warmup_tasks_pending_revocation_assignment_epochs)}i", *warmup_tasks_pending_revocation_assignment_epochs)
+            else:
+                out.append(0)
         out.append(0)
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -2117,21 +2096,21 @@ def encode_streams_group_topology_value_v0(msg: StreamsGroupTopologyValue, out: 
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(subtopologies_copartition_groups_source_topics)}h", *subtopologies_copartition_groups_source_topics)
+                out += pack_h(*subtopologies_copartition_groups_source_topics) if len(subtopologies_copartition_groups_source_topics) == 1 else pack(f">{len(subtopologies_copartition_groups_source_topics)}h", *subtopologies_copartition_groups_source_topics)
                 subtopologies_copartition_groups_source_topic_regex = subtopologies_copartition_groups_item.source_topic_regex
                 n = len(subtopologies_copartition_groups_source_topic_regex) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(subtopologies_copartition_groups_source_topic_regex)}h", *subtopologies_copartition_groups_source_topic_regex)
+                out += pack_h(*subtopologies_copartition_groups_source_topic_regex) if len(subtopologies_copartition_groups_source_topic_regex) == 1 else pack(f">{len(subtopologies_copartition_groups_source_topic_regex)}h", *subtopologies_copartition_groups_source_topic_regex)
                 subtopologies_copartition_groups_repartition_source_topics = subtopologies_copartition_groups_item.repartition_source_topics
                 n = len(subtopologies_copartition_groups_repartition_source_topics) + 1
                 if n < 0x80:
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(subtopologies_copartition_groups_repartition_source_topics)}h", *subtopologies_copartition_groups_repartition_source_topics)
+                out += pack_h(*subtopologies_copartition_groups_repartition_source_topics) if len(subtopologies_copartition_groups_repartition_source_topics) == 1 else pack(f">{len(subtopologies_copartition_groups_repartition_source_topics)}h", *subtopologies_copartition_groups_repartition_source_topics)
                 out.append(0)
             out.append(0)
         out.append(0)

@@ -214,7 +214,7 @@ def encode_transaction_log_value_v0(msg: TransactionLogValue, out: bytearray, ve
                 out += raw
                 transaction_partitions_partition_ids = transaction_partitions_item.partition_ids
                 out += pack_i(len(transaction_partitions_partition_ids))
-                out += pack(f">{len(transaction_partitions_partition_ids)}i", *transaction_partitions_partition_ids)
+                out += pack_i(*transaction_partitions_partition_ids) if len(transaction_partitions_partition_ids) == 1 else pack(f">{len(transaction_partitions_partition_ids)}i", *transaction_partitions_partition_ids)
         out += pack_qq(msg.transaction_last_update_timestamp_ms, msg.transaction_start_timestamp_ms)
     except ENCODE_ERRORS as error:
         del out[start:]
@@ -248,7 +248,7 @@ def encode_transaction_log_value_v1(msg: TransactionLogValue, out: bytearray, ve
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(transaction_partitions_partition_ids)}i", *transaction_partitions_partition_ids)
+                out += pack_i(*transaction_partitions_partition_ids) if len(transaction_partitions_partition_ids) == 1 else pack(f">{len(transaction_partitions_partition_ids)}i", *transaction_partitions_partition_ids)
                 out.append(0)
         out += pack_qq(msg.transaction_last_update_timestamp_ms, msg.transaction_start_timestamp_ms)
         tag_count = 0
@@ -265,7 +265,7 @@ def encode_transaction_log_value_v1(msg: TransactionLogValue, out: bytearray, ve
         if msg.next_producer_epoch != -1:
             tag_count += 1
             tagged += pack_BBh(3, 2, msg.next_producer_epoch)
-        out += write_uvarint(tag_count)
+        out.append(tag_count)
         out += tagged
     except ENCODE_ERRORS as error:
         del out[start:]

@@ -31,6 +31,7 @@ from protocol.wire import (
     write_uvarint,
 )
 
+pack_i = Struct(">i").pack
 pack_ibx = Struct(">ibx").pack
 pack_ihx = Struct(">ihx").pack
 pack_ix = Struct(">ix").pack
@@ -226,7 +227,7 @@ def encode_write_txn_markers_request_v1(msg: WriteTxnMarkersRequest, out: bytear
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(markers_topics_partition_indexes)}i", *markers_topics_partition_indexes)
+                out += pack_i(*markers_topics_partition_indexes) if len(markers_topics_partition_indexes) == 1 else pack(f">{len(markers_topics_partition_indexes)}i", *markers_topics_partition_indexes)
                 out.append(0)
             out += pack_ix(markers_item.coordinator_epoch)
         out.append(0)
@@ -266,7 +267,7 @@ def encode_write_txn_markers_request_v2(msg: WriteTxnMarkersRequest, out: bytear
                     out.append(n)
                 else:
                     out += write_uvarint(n)
-                out += pack(f">{len(markers_topics_partition_indexes)}i", *markers_topics_partition_indexes)
+                out += pack_i(*markers_topics_partition_indexes) if len(markers_topics_partition_indexes) == 1 else pack(f">{len(markers_topics_partition_indexes)}i", *markers_topics_partition_indexes)
                 out.append(0)
             out += pack_ibx(markers_item.coordinator_epoch, markers_item.transaction_version)
         out.append(0)

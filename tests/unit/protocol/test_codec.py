@@ -224,6 +224,19 @@ def test_a_tagged_field_that_is_not_as_long_as_it_says_is_malformed() -> None:
         decode(OffsetCommitValue, 4, data[:at] + b"\x11" + data[at + 1 :] + b"\x07")
 
 
+def test_the_size_of_a_tagged_array_of_numbers_is_that_of_its_content() -> None:
+    """It is worked out before: with one byte for size and count, or more for one of them, or for both."""
+    name = "ConsumerGroupCurrentMemberAssignmentValue"
+    for count in (1, 2, 30, 31, 32, 126, 127, 128, 5_000):
+        numbers = list(range(count))
+        topic = {"TopicId": b"\x07" * 16, "Partitions": numbers, "AssignmentEpochs": numbers}
+        value = {"AssignedPartitions": [topic]}
+        data = schema(name, 0).encode(value)
+
+        assert encode(as_struct(name, 0, value), 0) == data, count
+        assert decode(MESSAGES[name], 0, data) == as_struct(name, 0, value), count
+
+
 def test_leftover_bytes_are_refused_unless_allowed() -> None:
     """decode() takes a whole value; decoders leave what is behind it to the caller."""
     data = encode(HeartbeatResponse(), 4) + b"more"
