@@ -9,7 +9,8 @@ between which nobody else is served.
     conversion    a member of the consumer protocol joins a classic group, which becomes a consumer group with all of its members
     and back      that member leaves again, and the group is a classic one
     many topics   the first heartbeat of a group names many topics, none of which the server has hashed before
-    gets them     the next heartbeat of that member, when a child process has computed its target: it gets a partition of each topic
+    gets them     the next heartbeat of that member, when a child process has computed its target, and a turn has
+                  decoded that: it gets a partition of each topic
     first target  of members that have nothing yet: the largest one that the loop computes itself, half members and half partitions
     many tasks    a member joins a streams group of a hundred processes that have a thousand tasks, and the loop computes the new
                   target of all of them (by default a child process does)
@@ -124,6 +125,7 @@ def gets_topics(_members: int, topics: int) -> tuple[GroupLog, Step]:
     epoch = log.run(GroupShard.consumer_group_heartbeat, _join(names), version=1).response.member_epoch
     log.advance(0)
     log.finish_tasks()
+    log.advance(0)
     return log, _heartbeat("new", epoch)
 
 

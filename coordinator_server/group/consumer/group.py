@@ -71,7 +71,8 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
         self.regexes: TimelineDict[str, ConsumerGroupRegularExpressionValue] = TimelineDict(registry)
         # Derived: member id by instance id, and the epoch of each partition's owner.
         self.static_members: TimelineDict[str, str] = TimelineDict(registry)
-        self.partition_epochs: TimelineDict[TopicId, TimelineDict[int, int]] = TimelineDict(registry)
+        # Those of a topic never change while one member has all of them, and are a timeline container once others have some.
+        self.partition_epochs: TimelineDict[TopicId, Mapping[int, int]] = TimelineDict(registry)
         # Derived counts: of subscriptions by topic, of members by regular expression and by server assignor.
         self.subscribed_topics: TimelineDict[str, SubscriptionCount] = TimelineDict(registry)
         self.regex_members: TimelineDict[str, int] = TimelineDict(registry)
@@ -172,10 +173,7 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
             for partitions in (member.assigned, member.pending_revocation):
                 for topic_id, numbers in partitions.items():
                     owners.setdefault(topic_id, {}).update(dict.fromkeys(numbers, member.member_epoch))
-        for topic_id, epochs in owners.items():
-            filled: TimelineDict[int, int] = TimelineDict(self._services.registry)
-            filled.fill(epochs.items())
-            self.partition_epochs.fill_one(topic_id, filled)
+        self.partition_epochs.fill(owners.items())
 
     def forget(self) -> None:
         """Take out what others know of this group, whose last record is gone. What it was stays in it, for who looks back."""
@@ -247,27 +245,36 @@ class ConsumerGroup(ReconcilingGroup[ConsumerGroupMember, Partitions]):
                 # Nobody else has a partition of the topic. What it was stays in the container, for who looks back.
                 free.append(topic_id)
                 continue
-            for partition in numbers:
-                # A partition with a different epoch has a new owner, whose record came first in a compacted log.
-                if epochs.get(partition) == member_epoch:
-                    del epochs[partition]
-            if not epochs:
-                free.append(topic_id)
+            # A partition with a different epoch has a new owner, whose record came first in a compacted log.
+            released = [partition for partition in numbers if epochs.get(partition) == member_epoch]
+            if released:
+                left = self._changeable(topic_id, epochs)
+                left.remove_all(released)
+                if not left:
+                    free.append(topic_id)
         self.partition_epochs.remove_all(free)
 
     def _own(self, partitions: Epochs, member_epoch: int) -> None:
-        first: dict[TopicId, TimelineDict[int, int]] = {}
+        first: dict[TopicId, Mapping[int, int]] = {}
         for topic_id, numbers in partitions.items():
             epochs = self.partition_epochs.get(topic_id)
             if epochs is None:
                 if numbers:
-                    # Nobody has seen this container without them.
-                    epochs = first[topic_id] = TimelineDict(self._services.registry)
-                    epochs.fill(dict.fromkeys(numbers, member_epoch).items())
+                    first[topic_id] = dict.fromkeys(numbers, member_epoch)
                 continue
             # Two owners are never in a sound log; in a damaged one the newer epoch counts.
-            epochs.put_all({each: member_epoch for each in numbers if epochs.get(each, member_epoch) <= member_epoch})
+            newer = {each: member_epoch for each in numbers if epochs.get(each, member_epoch) <= member_epoch}
+            self._changeable(topic_id, epochs).put_all(newer)
         self.partition_epochs.put_all(first)
+
+    def _changeable(self, topic_id: TopicId, epochs: Mapping[int, int]) -> TimelineDict[int, int]:
+        """Return the epochs of a topic's owners as a container that may change."""
+        if isinstance(epochs, TimelineDict):
+            return epochs
+        container: TimelineDict[int, int] = TimelineDict(self._services.registry)
+        container.fill(epochs.items())
+        self.partition_epochs[topic_id] = container
+        return container
 
 
 def consumer_groups(registry: SnapshotRegistry) -> GroupTable[ConsumerGroup]:

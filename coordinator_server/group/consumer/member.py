@@ -136,12 +136,14 @@ def current_assignment(
 def _by_topic(topics: Iterable[TopicPartitions], default_epoch: int) -> Epochs:
     by_topic: dict[TopicId, Mapping[int, int]] = {}
     for topic in topics:
-        epochs = topic.assignment_epochs
-        if epochs is not None and len(epochs) == len(topic.partitions):
-            found = dict(zip(topic.partitions, epochs, strict=True))
+        partitions, epochs = topic.partitions, topic.assignment_epochs
+        if epochs is None or len(epochs) != len(partitions):
+            epochs = [default_epoch] * len(partitions)
+        if len(partitions) == 1:
+            # Most topics of a member that has many.
+            by_topic[topic.topic_id] = {partitions[0]: epochs[0]}
         else:
-            found = dict.fromkeys(topic.partitions, default_epoch)
-        by_topic[topic.topic_id] = order_loaded(found)
+            by_topic[topic.topic_id] = order_loaded(dict(zip(partitions, epochs, strict=True)))
     return order_topics(by_topic)
 
 

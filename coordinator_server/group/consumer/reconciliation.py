@@ -86,6 +86,10 @@ def _next_assignment(member: ConsumerGroupMember, member_epoch: int, goal: Goal)
         has = member.assigned.get(topic_id, _NOTHING)
         lost: list[int] = []
         if not has:
+            if len(target) == 1 and not goal.owners(topic_id):
+                # Most topics of a member that gets many.
+                gets[topic_id] = {target[0]: goal.epoch}
+                continue
             missing = order_missing(target, ()) if len(target) > 1 else target
         else:
             wanted = set(target)

@@ -6,6 +6,8 @@ Until the records are written, heartbeats are answered with the old target. The 
 as the heartbeat would change it, because the heartbeat may fail. The result is discarded if the group cannot use it any more;
 the next heartbeat then begins again. So a child that dies, or a shard that moves, delays a target and does nothing else.
 
+A target of very many topics is decoded in a turn of its own, before its member asks for it.
+
 A target that cannot be computed or written is not tried again before the group's epoch changes. Members that have a target keep
 it. Those that have none get an error.
 """
@@ -30,6 +32,9 @@ from protocol.coordinator_records import GROUP_SERDE, CoordinatorRecord
 from protocol.error_codes import ErrorCode
 
 _NOTHING: Final[CoordinatorResult[None]] = CoordinatorResult(None)
+
+# The size of a record, in bytes, from which its target is decoded ahead: one partition of each of 1,400 topics.
+_LARGE: Final = 1 << 15
 
 G = TypeVar("G", bound=ModernGroup[Any, Any])
 G_contra = TypeVar("G_contra", bound=ModernGroup[Any, Any], contravariant=True)
@@ -124,6 +129,7 @@ class BackgroundTargets(Generic[G]):
         self._refused.clear()
         for group_id in self._groups.by_id:
             self._services.timer.cancel(self._key(group_id))
+            self._services.timer.cancel(self._reading_key(group_id))
 
     def _is_scheduled(self, key: Hashable) -> bool:
         executor = self._services.executor
@@ -135,6 +141,9 @@ class BackgroundTargets(Generic[G]):
 
     def _key(self, group_id: str) -> Hashable:
         return self._name, group_id
+
+    def _reading_key(self, group_id: str) -> Hashable:
+        return f"{self._name}-read", group_id
 
     def _begin(self, group_id: str) -> CoordinatorResult[None]:
         """Schedule the task, unless the heartbeat that requested it failed and there is nothing to do."""
@@ -159,6 +168,7 @@ class BackgroundTargets(Generic[G]):
         targets = list(zip(outcome.member_ids, outcome.records, strict=True))
         if not group.members.keys() >= made_for.member_ids:
             targets = [each for each in targets if each[0] in group.members]
+        large = [member_id for member_id, (_, value) in targets if value is not None and len(value) >= _LARGE]
         epoch = self._groups.records.target_epoch(group.group_id, made_for.epoch, self._services.clock.wall_ms())
         of_epoch = GROUP_SERDE.encode_key(epoch), GROUP_SERDE.encode_value(epoch)
         return CoordinatorResult(
@@ -166,7 +176,7 @@ class BackgroundTargets(Generic[G]):
             EncodedRecords(
                 [*(record for _, record in targets), of_epoch], GROUP_SERDE.decode, partial(self._keep, group, targets, epoch)
             ),
-            partial(self._settle, made_for),
+            partial(self._settle, made_for, large),
             attribution=because(Reason(Why.ASSIGNMENT_DUE)),
         )
 
@@ -193,10 +203,11 @@ class BackgroundTargets(Generic[G]):
         group.put_encoded_targets(end, targets)
         self._groups.replay[type(epoch.key)](end, epoch.key, epoch.value)
 
-    def _settle(self, made_for: _MadeFor, error: ErrorCode | None) -> None:
+    def _settle(self, made_for: _MadeFor, large: list[str], error: ErrorCode | None) -> None:
         group_id = made_for.group.group_id
         if error is None:
             self._refused.pop(group_id, None)
+            self._read_later(group_id, large)
         elif error is ErrorCode.MESSAGE_TOO_LARGE:
             self._refuse(
                 made_for,
@@ -206,6 +217,18 @@ class BackgroundTargets(Generic[G]):
             # It would be offered again for ever.
             assert self._services.executor is not None
             self._services.executor.cancel(self._key(group_id))
+
+    def _read_later(self, group_id: str, member_ids: list[str]) -> None:
+        if member_ids:
+            self._services.timer.schedule(self._reading_key(group_id), 0, partial(self._read_one, group_id, member_ids))
+
+    def _read_one(self, group_id: str, member_ids: list[str]) -> CoordinatorResult[None]:
+        """Decode the target of one of the members, which keeps what it says."""
+        group = self._groups.by_id.get(group_id)
+        if group is not None:
+            group.target(member_ids.pop())
+            self._read_later(group_id, member_ids)
+        return _NOTHING
 
     def _refuse(self, made_for: _MadeFor, message: str) -> None:
         group = made_for.group

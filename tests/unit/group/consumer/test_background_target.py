@@ -49,6 +49,27 @@ def test_until_the_target_is_there_a_member_has_the_old_one(beats: Beats) -> Non
     assert beats.settle() == 0
 
 
+def test_a_target_of_very_many_topics_is_decoded_before_its_member_asks() -> None:
+    """In a turn for each such member, which lets others in between; small ones are left to the heartbeat."""
+    names = [f"t{number:04}" for number in range(1_500)]
+    beats = Beats(config_of(**IN_BACKGROUND), **dict.fromkeys(names, 2))
+    for name, topics in (("a", names), ("b", names), ("c", names[:1])):
+        beats.member(name, subscribed_topic_names=topics).join()
+    compute(beats)
+
+    def encoded() -> list[str]:
+        """Return the members whose targets are records still."""
+        return [name for name in ("a", "b", "c") if isinstance(beats.group.targets[name].portable, tuple)]
+
+    told = [encoded()]
+    while (due := beats.log.timer.pop_due(beats.log.clock.now_ms())) is not None:
+        assert not due[1]().records
+        told.append(encoded())
+    assert [len(each) for each in told] == [3, 2, 1]
+    assert told[-1] == ["c"]
+    assert beats.settle() > 0
+
+
 def test_the_group_is_as_if_the_loop_had_computed(beats: Beats) -> None:
     at_once = Beats(config_of(), t=4)
     for each in (beats, at_once):
