@@ -23,6 +23,7 @@ from coordinator_server.group.classic.state import EMPTY, STABLE
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.migration.timers import refresh_classic_session
 from coordinator_server.group.migration.upgrade import PreparedMembers, refuse_upgrade, upgrade
+from coordinator_server.group.modern.epoch import topics_unknown
 from coordinator_server.group.modern.sessions import end_session
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
@@ -65,6 +66,9 @@ def enter(groups: Groups, group_id: str, member_epoch: int, prepared: PreparedMe
         return Entry(groups.consumer.absent(group_id), [group_tombstone(group_id)], classic)
     consumer = groups.consumer_context
     refuse_upgrade(consumer.config, classic)
+    if not consumer.has_topics:
+        # Its members may have partitions that are not known here yet, and a classic group has no hash that would tell.
+        raise topics_unknown()
     converted = upgrade(groups, classic, prepared)
     is_due = classic.state is not STABLE or converted.is_due
     return Entry(converted.group, converted.records, classic, is_due)

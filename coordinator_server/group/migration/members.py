@@ -19,7 +19,7 @@ from coordinator_server.group.consumer.member import ConsumerGroupMember, Member
 from coordinator_server.group.consumer.membership import refuse_fenced_instance, require_static_member
 from coordinator_server.group.migration.embedded import Unreadable, read_version, write_assignment
 from coordinator_server.group.migration.timers import await_join, has_synced, need_not_join, refresh_classic_session
-from coordinator_server.group.modern.epoch import is_compared
+from coordinator_server.group.modern.epoch import has_its_topics, is_compared
 from coordinator_server.group.modern.membership import require_member
 from coordinator_server.group.modern.sessions import settle_session
 from coordinator_server.group.modern.target import is_due
@@ -49,8 +49,10 @@ def sync_group(
     member, protocol = _classic_member(group, request.member_id, request.group_instance_id, request.generation_id)
     if request.protocol_type not in (None, CONSUMER) or request.protocol_name not in (None, protocol.name):
         raise CoordinatorError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    if group.assignment_epoch > member.member_epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
+    is_behind = group.assignment_epoch > member.member_epoch and member.state is not MemberState.UNREVOKED_PARTITIONS
+    if is_behind or not has_its_topics(consumer, group):
         # A member that has to revoke partitions has joined for that, and afterwards is asked to join again for the new target.
+        # An assignment names topics, which may not be known here yet.
         await_join(consumer, group.group_id, member)
         raise CoordinatorError(ErrorCode.REBALANCE_IN_PROGRESS)
     try:

@@ -34,7 +34,12 @@ def has_its_topics(context: ModernContext[Any], group: ModernGroup[Any, Any]) ->
 def require_topics(context: ModernContext[Any], group: ModernGroup[Any, Any]) -> None:
     """Raise COORDINATOR_LOAD_IN_PROGRESS if the topics that the group consumes may be older here than in its records."""
     if not has_its_topics(context, group):
-        raise CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the topics of the group are not known here at the moment")
+        raise topics_unknown()
+
+
+def topics_unknown() -> CoordinatorError:
+    """Return the refusal of a request that needs to know the topics of a group."""
+    return CoordinatorError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "the topics of the group are not known here at the moment")
 
 
 def next_epoch(

@@ -9,6 +9,7 @@ import pytest
 
 from protocol.error_codes import ErrorCode
 from tests.support import heartbeats, share_beats, streams_beats
+from tests.support.classic_members import ClassicMember, assignment
 from tests.support.heartbeats import Beats
 from tests.support.share_beats import ShareBeats
 from tests.support.streams_beats import StreamsBeats
@@ -132,3 +133,36 @@ def test_newer_topics_are_used_when_it_is_known_that_they_are(group_of_two: Call
     beats.log.topics.extend("t", 7)
     beats.settle()
     assert set(of_t(beats)) == {*ALL_OF_T, 4, 5, 6}
+
+
+def test_a_classic_member_joins_again_for_an_assignment_that_cannot_be_named() -> None:
+    """It would go on without the partitions of a topic that is not known here, and nobody else would have them."""
+    beats = consumers()
+    member = ClassicMember(beats, "t")
+    member.join()
+    beats.log.topics.unknown.add("t")
+    take_over(beats)
+
+    assert member.sync().error is ErrorCode.REBALANCE_IN_PROGRESS
+    assert member.ask_to_join().error is WAITS
+    catch_up(beats)
+    assert member.join().response.error_code == ErrorCode.NONE
+    assert member.sync().response.error_code == ErrorCode.NONE
+
+
+def test_a_classic_group_is_converted_when_the_topics_are_known() -> None:
+    """What its members have may be of a topic that is not known here yet: two would own it."""
+    beats = Beats(heartbeats.config_of(), t=4)
+    member = ClassicMember(beats, "t")
+    member.join()
+    member.sync((member, assignment({"t": ALL_OF_T})))
+    beats.log.topics.unknown.add("t")
+    take_over(beats)
+
+    assert beats.member("a").join().error is WAITS
+    catch_up(beats)
+    beats.member("a").join()
+    assert beats.member("a").assigned == {}
+    assert {topic_id: list(has) for each in beats.group.members.values() for topic_id, has in each.assigned.items()} == {
+        (1).to_bytes(16, "big"): ALL_OF_T
+    }
