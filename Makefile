@@ -103,12 +103,7 @@ simulate: with-dev ## simulate the whole server in one thread, from SEEDS (10000
 observed: with-dev ## `observe` beside three Kafka brokers that fail, for ten minutes, with all clients (Java, Go, Node.js); ARGS='--seconds 60 --seed 7 --clients java' for a different run
 	@$(BIN)/python -m tests.observed $(ARGS)
 
-# An environment of its own. Root has to take a Python that the user of PostgreSQL's servers, nobody, may read.
-PATRONI := $(VENV)/patroni
-
 failover: with-dev ## nodes on a PostgreSQL with two standbys, whose servers, backends and connections fail; ARGS='--seconds 600 --seed 7' for a different run, ARGS=--patroni for primaries that end and that Patroni replaces
-	@$(if $(filter --patroni,$(ARGS)),$(PATRONI)/bin/python -c 'import patroni' 2>/dev/null || { $(if $(filter 0,$(shell id -u)),/usr/bin/python3,$(BIN)/python) -m venv --clear --without-pip $(PATRONI) \
-	    && for lock in build failover; do $(BIN)/python -m pip -q --python $(PATRONI)/bin/python install --no-build-isolation --use-pep517 --require-hashes -r requirements/$$lock.lock || exit 1; done; })
 	@$(BIN)/python -m tests.failover $(ARGS)
 
 outages: with-dev ## how long clients of three nodes over a PostgreSQL have no acknowledged commit when a node is killed, restarted or paused, or the database is; ARGS='--rounds 3 --only kill' for less

@@ -25,16 +25,17 @@ def main() -> int:
         "--lease-ms", type=int, default=2000, metavar="MS", help="broker.session.timeout.ms of the nodes (%(default)s)"
     )
     options = parser.parse_args()
-    if not any(Path("/usr/lib/postgresql").glob("*/bin/postgres")):
-        print("make cluster needs PostgreSQL's programs: apt-get install postgresql", file=sys.stderr)
-        return 1
     # Whoever is ended ends what was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     from tests.support.node_cluster import NodeCluster
-    from tests.support.postgresql import PostgresqlServer
+    from tests.support.postgresql import NoPostgresql, PostgresqlServer
 
     with tempfile.TemporaryDirectory(prefix="coordinator-cluster-") as directory:
-        database = PostgresqlServer()
+        try:
+            database = PostgresqlServer()
+        except NoPostgresql as missing:
+            print(missing, file=sys.stderr)
+            return 2
         url = database.url(database.empty_database())
         times = {"broker.session.timeout.ms": options.lease_ms, "broker.heartbeat.interval.ms": options.lease_ms // 4}
         cluster = NodeCluster(Path(directory), url, NODES, times)

@@ -30,7 +30,7 @@ from tests.failover import promotions
 from tests.failover.cluster import Cluster
 from tests.failover.patroni import Missing
 from tests.support.log import batch, values
-from tests.support.postgresql import COUNTS
+from tests.support.postgresql import COUNTS, NoPostgresql
 
 SHARDS = 6
 ANSWER_S = 1.0
@@ -186,13 +186,13 @@ def main() -> int:
     parser.add_argument("--patroni", action="store_true", help="end primaries, and let Patroni promote a standby")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
-    if options.patroni:
-        try:
+    try:
+        if options.patroni:
             return min(promotions.play(options.seconds, Random(options.seed), partial(print, flush=True)), 1)
-        except Missing as missing:
-            print(missing, file=sys.stderr)
-            return 2
-    cluster = Cluster()
+        cluster = Cluster()
+    except (Missing, NoPostgresql) as missing:
+        print(missing, file=sys.stderr)
+        return 2
     try:
         return min(asyncio.run(play(cluster, options.seconds, Random(options.seed))), 1)
     finally:

@@ -1,6 +1,7 @@
 """Three PostgreSQL servers on the loopback whose primary Patroni chooses. Its members vote by Raft, so nothing else has to run.
 
-Commits wait for a standby (``synchronous_mode``), and only a standby that commits wait for is promoted.
+Patroni is in an environment of its own, .venv/patroni, where the first run installs it. Commits wait for a standby
+(``synchronous_mode``), and only a standby that commits wait for is promoted.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import urllib.error
 import urllib.request
@@ -29,7 +31,8 @@ DATABASE: Final = "coordinator"
 PATIENCE_S: Final = 120.0
 # Patroni's smallest ttl: a member that is gone is replaced when its last renewal is so old, and after a vote.
 TTL_S, LOOP_WAIT_S, RETRY_S = 20, 4, 8
-_PYTHON: Final = ROOT / ".venv" / "patroni" / "bin" / "python"
+ENVIRONMENT: Final = ROOT / ".venv" / "patroni"
+_PYTHON: Final = ENVIRONMENT / "bin" / "python"
 _USER: Final = "coordinator"
 _PARAMETERS: Final = {
     "max_connections": 60,
@@ -42,7 +45,23 @@ _PARAMETERS: Final = {
 
 
 class Missing(Exception):
-    """Patroni is not installed, or cannot be run."""
+    """Patroni cannot be installed, or cannot be run. The message is one line."""
+
+
+def install(environment: Path, python: str) -> None:
+    """Make a virtual environment that has what requirements/failover.lock says. Raises Missing."""
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "-q", "--python", environment / "bin" / "python", "install"]
+    locked = [*pip, "--no-build-isolation", "--use-pep517", "--require-hashes", "-r"]
+    steps: list[list[str | Path]] = [[python, "-m", "venv", "--clear", "--without-pip", environment]]
+    steps += [[*locked, ROOT / "requirements" / f"{lock}.lock"] for lock in ("build", "failover")]
+    for step in steps:
+        try:
+            done = subprocess.run(step, check=False, capture_output=True, text=True)
+        except OSError as error:
+            raise Missing(f"Patroni cannot be installed into {environment}: {error}") from None
+        if done.returncode:
+            said = (done.stderr or done.stdout).strip().splitlines() or [f"exit code {done.returncode}"]
+            raise Missing(f"Patroni cannot be installed into {environment}: {said[-1].removeprefix('ERROR: ')}")
 
 
 class Member(NamedTuple):
@@ -69,6 +88,7 @@ class Patroni:
     """The members. One of them leads, and the others follow it."""
 
     def __init__(self) -> None:
+        self._programs = programs()
         self._as_user: dict[str, Any] = {}
         if os.geteuid() == 0:
             # PostgreSQL refuses root.
@@ -179,13 +199,21 @@ class Patroni:
         return roles == sorted([("leader", "running"), *standbys])
 
     def _check(self) -> None:
+        if self._refusal() is not None:
+            # PostgreSQL's user has to read the interpreter.
+            install(ENVIRONMENT, "/usr/bin/python3" if self._as_user else sys.executable)
+        refusal = self._refusal()
+        if refusal is not None:
+            raise Missing(f"Patroni is in {ENVIRONMENT}, and {self._as_user.get('user', 'this user')} cannot run it: {refusal}")
+
+    def _refusal(self) -> str | None:
+        """Return why Patroni cannot be run; None if it can."""
+        asked: list[str | Path] = [_PYTHON, "-c", "import patroni, psycopg, pysyncobj"]
         try:
-            asked: list[str | Path] = [_PYTHON, "-c", "import patroni, psycopg, pysyncobj"]
             found = subprocess.run(asked, check=False, cwd="/", capture_output=True, text=True, **self._as_user)
         except OSError as error:
-            raise Missing(f"Patroni is missing ({error}): make failover ARGS=--patroni installs it") from None
-        if found.returncode:
-            raise Missing(f"{_PYTHON} cannot be used ({found.stderr.strip().splitlines()[-1]}): make failover ARGS=--patroni")
+            return str(error)
+        return found.stderr.strip().splitlines()[-1] if found.returncode else None
 
     def _configuration(self, member: Member) -> Mapping[str, Any]:
         def at(port: int) -> str:
@@ -214,7 +242,7 @@ class Patroni:
                 "listen": at(member.port),
                 "connect_address": at(member.port),
                 "data_dir": str(member.directory / "data"),
-                "bin_dir": str(programs()),
+                "bin_dir": str(self._programs),
                 "pgpass": str(member.directory / "pgpass"),
                 "authentication": {
                     role: {"username": _USER, "password": _USER} for role in ("superuser", "replication", "rewind")

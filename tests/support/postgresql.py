@@ -52,18 +52,25 @@ _SETTINGS: Final[Mapping[str, object]] = {
 }
 
 
+class NoPostgresql(pytest.skip.Exception):  # type: ignore[misc, name-defined] # of pytest, without a type
+    """PostgreSQL is not installed. Tests are skipped; programs say it."""
+
+
 def programs() -> Path:
-    """Return the directory of PostgreSQL's programs: the newest one's of Debian's packages, or that of the path."""
-    versions = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda each: int(re.sub(r"\D", "", each.parent.name) or 0))
-    if versions:
-        return versions[-1]
-    found = shutil.which("postgres")
-    if found is None:
+    """Return the directory of PostgreSQL's programs: the newest one's of Debian's packages, or that of the path.
+
+    Raises NoPostgresql.
+    """
+    found = [each.parent for each in Path("/usr/lib/postgresql").glob("*/bin/postgres")]
+    if found:
+        return max(found, key=lambda each: int(re.sub(r"\D", "", each.parent.name) or 0))
+    on_path = shutil.which("postgres")
+    if on_path is None:
         missing = "PostgreSQL is missing: apt-get install postgresql (its programs are enough; no cluster of it is used)"
         if os.environ.get("CI") == "true":
             pytest.fail(missing)
-        pytest.skip(missing)
-    return Path(found).parent
+        raise NoPostgresql(missing)
+    return Path(on_path).parent
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -77,11 +84,11 @@ class PostgresqlServer:
     def __init__(
         self, primary: PostgresqlServer | None = None, settings: Mapping[str, object] = _SETTINGS, *, on_disk: bool = False
     ) -> None:
+        self._programs = programs()
         memory = Path("/dev/shm")
         is_in_memory = not on_disk and os.access(memory, os.W_OK)
         self._root = Path(tempfile.mkdtemp(prefix="pg-", dir=memory if is_in_memory else None))
         self._data = self._root / "data"
-        self._programs = programs()
         self._as_user: dict[str, Any] = {}
         if os.geteuid() == 0:
             self._as_user = {"user": "nobody", "group": "nogroup", "extra_groups": []}
