@@ -27,27 +27,32 @@ def main() -> int:
     options = parser.parse_args()
     # Whoever is ended ends what was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        return _run(options.lease_ms)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _run(lease_ms: int) -> int:
     from tests.support.node_cluster import NodeCluster
     from tests.support.postgresql import NoPostgresql, PostgresqlServer
 
-    with tempfile.TemporaryDirectory(prefix="coordinator-cluster-") as directory:
+    with contextlib.ExitStack() as started:
+        directory = started.enter_context(tempfile.TemporaryDirectory(prefix="coordinator-cluster-"))
         try:
             database = PostgresqlServer()
         except NoPostgresql as missing:
             print(missing, file=sys.stderr)
             return 2
+        started.callback(database.remove)
         url = database.url(database.empty_database())
-        times = {"broker.session.timeout.ms": options.lease_ms, "broker.heartbeat.interval.ms": options.lease_ms // 4}
+        times = {"broker.session.timeout.ms": lease_ms, "broker.heartbeat.interval.ms": lease_ms // 4}
         cluster = NodeCluster(Path(directory), url, NODES, times)
-        try:
-            cluster.start()
-            _explain(cluster, url)
-            with contextlib.suppress(KeyboardInterrupt):
-                for line in sys.stdin:
-                    _restart(cluster, line.strip())
-        finally:
-            cluster.close()
-            database.remove()
+        started.callback(cluster.close)
+        cluster.start()
+        _explain(cluster, url)
+        for line in sys.stdin:
+            _restart(cluster, line.strip())
     return 0
 
 
@@ -55,7 +60,7 @@ def _explain(cluster, url: str) -> None:  # type: ignore[no-untyped-def]
     print(f"\nThree nodes share {url}\nClients: bootstrap.servers={cluster.bootstrap}, topic orders with six partitions\n")
     for node, server in cluster.nodes.items():
         print(f"  node {node}: pid {server.pid}, {server.bootstrap}, data {server.data_dir}")
-    print("\nTry: kill -9 PID     the others take its shards within the lease; no acknowledged commit is lost")
+    print("\nTry: kill -9 PID     the others take its shards in about a second; no acknowledged commit is lost")
     print("     kill PID        it gives its shards away first; no commit fails")
     first = cluster.nodes[1]
     print(f"     .venv/bin/coordinator-server shards list --data-dir {first.data_dir}     who owns what")
