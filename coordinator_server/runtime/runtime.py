@@ -290,7 +290,7 @@ class CoordinatorRuntime(Generic[S]):
         return False
 
     def _expire(self, shard: ShardContext[S], timer: Timer) -> None:
-        if shard.state is ShardState.SUSPENDED:
+        if shard.state is ShardState.SUSPENDED or self._services.timers.is_held:
             # Nobody could send a request meanwhile.
             shard.timers.begin_again(timer)
             return

@@ -4,7 +4,7 @@ Re-arming is the hot case: every heartbeat moves its session's deadline. A timer
 new deadline; its heap entry is corrected when the old deadline is reached. The entry of a cancelled timer is dropped then too.
 
 While the process is stopped (SIGSTOP, a suspended machine) it cannot receive requests: ``grant_fresh_start`` then gives every
-armed timer its whole delay again.
+armed timer its whole delay again. So does ``release``: a process that starts holds the timers of its shards until it can be asked.
 
 The client of a timer that is armed again was silent since it was armed. Long silences are noted for whoever measures them.
 """
@@ -55,6 +55,8 @@ class TimerQueue:
         self._pushed = 0
         self._live = 0
         self._floor = -1
+        # Whether shards let no timer expire, because nobody can be heard yet.
+        self.is_held = False
         # Called when a timer is due before all other timers.
         self.on_earlier: Callable[[], None] = lambda: None
 
@@ -90,6 +92,15 @@ class TimerQueue:
     def grant_fresh_start(self, now_ms: int) -> None:
         """Restart every armed timer with its whole delay, because no request could be received until now."""
         self._floor = now_ms
+
+    def hold(self) -> None:
+        """Let no timer of a shard expire until ``release``."""
+        self.is_held = True
+
+    def release(self, now_ms: int) -> None:
+        """Let timers of shards expire: clients can be heard from now on."""
+        self.is_held = False
+        self.grant_fresh_start(now_ms)
 
     def arm(self, timer: Timer, now_ms: int, delay_ms: int) -> None:
         """Set the deadline of a timer that is in its owner's table."""

@@ -1,7 +1,7 @@
 """The lifecycle of one loop's server: opens the log, loads the topics, listens, loads the shards; stops in reverse order.
 
     prepared ── the topics are known, shards start to load
-    listening ── requests for a shard that is not loaded yet get COORDINATOR_LOAD_IN_PROGRESS, and clients retry
+    listening ── requests for a shard that is not loaded yet get COORDINATOR_LOAD_IN_PROGRESS, and clients retry; sessions may end
     loaded ── every shard serves requests; sealing, cleaning and retention start only here
 
 A server with one loop is complete. A node of several that share a store joins them in ``prepare``, owns the shards that it takes,
@@ -149,6 +149,8 @@ class Daemon:
     async def prepare(self) -> None:
         """Load the topics and start to load the shards. Raises StartError and LogError; call ``stop`` then, too."""
         cluster, hosting = self.rooms.cluster, self.rooms.hosting
+        # The topics may be unknown for a while, and members cannot be heard.
+        self.rooms.services.timers.hold()
         hosting.timers.start()
         if cluster.neighbours is not None:
             await cluster.neighbours.start()
@@ -177,6 +179,7 @@ class Daemon:
         if self.rooms.control.socket is not None:
             await self.rooms.control.socket.start()
         await self.rooms.wire.listen()
+        self.rooms.services.timers.release(self.rooms.services.clock.now_ms())
         if self.rooms.shards is not None:
             self.rooms.shards.serve()
 

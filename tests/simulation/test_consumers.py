@@ -14,6 +14,7 @@ from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.type import ConsumerType
 from coordinator_server.group.modern.sessions import refresh_session
 from coordinator_server.runtime.executor import ExecutorQueue
+from coordinator_server.runtime.timers import TimerQueue
 from tests.simulation.__main__ import replay_command
 from tests.simulation.broken_rules import a_group_begins_anew_when_a_member_leaves, must_be_seen
 from tests.simulation.consumers import ConsumersPlay, run
@@ -24,6 +25,7 @@ MOST_SEEDS = 20
 # Seeds that have shown something, each with what it was.
 KEPT: dict[int, str] = {
     2: "a cooperative classic member lost what it owned when its group was converted after a failed sync",
+    329: "a session expired before its loop knew the topics, and the group was converted without its assignments",
     668: "a consumer group with classic members only did not rebalance when one of them left",
 }
 
@@ -115,6 +117,10 @@ def a_leave_that_was_not_written_stops_the_session(patch: pytest.MonkeyPatch) ->
     patch.setattr("coordinator_server.group.modern.leave._take_back", lambda *_: None)
 
 
+def timers_run_before_anybody_can_be_heard(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(TimerQueue, "hold", lambda _self: None)
+
+
 # With the seed at which to begin: many do not show it.
 MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], str, int]] = [
     (a_partition_is_free_while_it_has_an_owner, "own", 0),
@@ -131,6 +137,7 @@ MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], str, int]] = [
     (topics_change_unnoticed, "not settled", 13),
     (expressions_are_resolved_once, "not settled", 0),
     (a_leave_that_was_not_written_stops_the_session, "not settled", 268),
+    (timers_run_before_anybody_can_be_heard, "both own", 329),
 ]
 
 

@@ -29,6 +29,20 @@ def test_a_timers_expiry_is_a_write_operation(toy: ToyRuntime) -> None:
     assert toy.number("expired") == 1
 
 
+def test_no_timer_expires_before_anybody_can_be_heard(toy: ToyRuntime) -> None:
+    """A session that began with a load has its whole time from then on."""
+    toy.timers.hold()
+    toy.shards[0].timer.schedule("session", 6_000, expiry)
+    toy.pass_time(20_000)
+    toy.timers.release(toy.clock.now_ms())
+    toy.pass_time(5_999)
+    assert dict(toy.shards[0].numbers) == {}
+
+    toy.pass_time(1)
+
+    assert dict(toy.shards[0].numbers) == {"expired": 1}
+
+
 def test_nothing_is_told_of_a_timer_that_goes_well(toy: ToyRuntime) -> None:
     """Whether it is to be retried or not, and whether it writes or not."""
     timer = toy.shards[0].timer
