@@ -352,9 +352,9 @@ class CatalogShard(CoordinatorShard):
         """Return None: the records are too few for a fast replay."""
 
     def on_loaded(self) -> None:
-        """Forget the changes that have been loaded: no shard has seen the topics before them."""
+        """Leave only those changes that are news to shards of this loop."""
         if self._changes is not None:
-            self._changes.clear()
+            self._changes.loaded()
 
     def on_unloaded(self) -> None:
         """Do nothing: there is no soft state."""

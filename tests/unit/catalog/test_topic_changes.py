@@ -41,8 +41,19 @@ def test_a_later_offset_that_came_first_keeps_back_nothing() -> None:
     assert changes.take(4) == (["b"], False)
 
 
-def test_what_is_forgotten_is_not_taken() -> None:
+def test_a_first_load_leaves_nothing() -> None:
     changes = noted((0, "a", True))
-    changes.clear()
+    changes.loaded()
 
     assert changes.take(1) == ([], False)
+
+
+def test_a_load_leaves_what_comes_after_all_that_was_taken() -> None:
+    """A follower that becomes the controller notes everything again, and what it had not seen yet."""
+    changes = noted((0, "a", True), (2, "b", True))
+    changes.take(3)
+    for offset, name in (0, "a"), (2, "b"), (3, "b"), (4, "c"):
+        changes.note(offset, name, is_new=name == "c")
+    changes.loaded()
+
+    assert changes.take(5) == (["b", "c"], True)

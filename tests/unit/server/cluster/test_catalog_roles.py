@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from coordinator_server.catalog.scram_users import SCRAM_USERS
 from coordinator_server.catalog.shard import CatalogShard
+from coordinator_server.catalog.topic_changes import TopicChanges
 from coordinator_server.catalog.topics import DeletedTopic
 from coordinator_server.config import Config
 from coordinator_server.kinds import CATALOG
@@ -44,7 +46,7 @@ NODES = 3
 
 
 class Node:
-    """A node: its runtime on the shared log, and its catalog. ``deleted`` has what its other rooms hear of."""
+    """A node: its runtime on the shared log, and its catalog. ``changed`` and ``deleted`` have what its rooms hear of."""
 
     def __init__(self, number: int, cluster: Cluster) -> None:
         self.number = number
@@ -59,11 +61,13 @@ class Node:
             LoadQueue(loop.call_soon, clock),
             has_provenance=False,
         )
-        self.runtime = CoordinatorRuntime(CATALOG.topic, CATALOG.serde, cluster.build, services, max_batch_bytes=1 << 20)
+        self._changes = TopicChanges()
+        build = partial(cluster.build, changes=self._changes)
+        self.runtime = CoordinatorRuntime(CATALOG.topic, CATALOG.serde, build, services, max_batch_bytes=1 << 20)
         timers = ShardTimers(services.timers, clock, lambda _operation: None)
 
         def new_shard() -> CatalogShard:
-            return cluster.build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers))
+            return build(partition=PARTITION, registry=SnapshotRegistry(), services=following(timers))
 
         own = OwnCatalog(self.runtime, store, loop.call_later)
         self.who, self.gate = Identity(number, 1), Gate(clock.boot_ms)
@@ -77,7 +81,7 @@ class Node:
             FeedClient(links, replica, lambda: cluster.owner),
             lambda: cluster.others(number),
         )
-        self.deleted: list[str] = []
+        self.changed, self.deleted = list[str](), list[str]()
         self.missing = 0
         self.roles.notify(Notices(self._changed, self._deleted))
         self._cluster = cluster
@@ -86,6 +90,7 @@ class Node:
         """What a room that follows the catalog sees: never less than what was answered."""
         known = {topic.name for topic in self.roles.read(CatalogShard.all_topics)}
         self.missing += len(self._cluster.answered - known)
+        self.changed += self._changes.take(self.roles.version)[0]
 
     def _deleted(self, topics: Any) -> None:
         self.deleted += [each.name for each in topics if isinstance(each, DeletedTopic)]
@@ -111,11 +116,13 @@ class Cluster:
     def others(self, number: int) -> set[int]:
         return {each.number for each in self.nodes} - {number}
 
-    def build(self, *, partition: int, registry: SnapshotRegistry, services: ShardServices) -> CatalogShard:
+    def build(
+        self, *, partition: int, registry: SnapshotRegistry, services: ShardServices, changes: TopicChanges
+    ) -> CatalogShard:
         def new_topic_id() -> bytes:
             return next(self._ids).to_bytes(16, "big")
 
-        return CatalogShard(config=Config(), registry=registry, timer=services.timer, new_topic_id=new_topic_id)
+        return CatalogShard(config=Config(), registry=registry, timer=services.timer, new_topic_id=new_topic_id, changes=changes)
 
     async def settle(self, seconds: float = 0.1) -> None:
         """Let messages arrive, and connections end."""
@@ -320,19 +327,20 @@ def test_a_former_owner_hears_of_what_it_misses() -> None:
     played(play)
 
 
-def test_a_new_owner_hears_of_what_was_deleted_before_it_led() -> None:
-    """It was cut off from the former owner, and reads the log."""
+def test_a_new_owner_hears_of_what_changed_before_it_led() -> None:
+    """It was cut off from the former owner, and reads the log: its own groups have topics there, too."""
 
     async def play(cluster: Cluster) -> None:
         owner, behind = await cluster.begin(), cluster.nodes[2]
         await cluster.create(owner, "a")
         await behind.roles.stop()
         await cluster.settle(3)
+        await cluster.create(owner, "b")
         await cluster.delete(owner, "a")
         await cluster.release()
         await cluster.acquire(2)
 
-        assert (behind.names, behind.deleted) == ([], ["a"])
+        assert (behind.names, behind.deleted, behind.changed) == (["b"], ["a"], ["a", "b"])
 
     played(play)
 
