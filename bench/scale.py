@@ -10,7 +10,8 @@ something small every two milliseconds; its longest wait is that of any other cl
 time of the loop, the longest wait, and the resident memory afterwards, at each size; and the exponents with which time and memory
 (without that of an empty server) grow. 1 is linear. Figures of each size are printed to stderr as they come.
 
-All groups commit twice, and then nobody commits for --rest seconds, in which passes that are 4 s apart let groups rest.
+All groups commit twice, and then nobody commits for --rest seconds, in which passes that are 4 s apart let groups rest. On the
+next day they commit again, and rest again.
 
 The last three are what a program cannot ask for: all sessions end at once after a start, because no member sends a heartbeat; a
 pass over all offsets finds none that has expired, and one finds that all have.
@@ -93,6 +94,13 @@ class Scale:
     def await_rest(self) -> str:
         time.sleep(self._rest_s)
         return "nobody commits"
+
+    def commit_next_day(self) -> str:
+        """Over what rests."""
+        return self.commit()
+
+    def await_next_rest(self) -> str:
+        return self.await_rest()
 
     def join_consumer_groups(self) -> str:
         half = self._size.members // 2
@@ -312,7 +320,10 @@ def _measure_at(size: Size, options: argparse.Namespace) -> dict[str, Measured]:
                 flush=True,
             )
 
-        for fill in (scale.commit, scale.commit_again, scale.await_rest, scale.join_consumer_groups, scale.join_classic_groups):
+        for fill in (
+            scale.commit, scale.commit_again, scale.await_rest, scale.commit_next_day, scale.await_next_rest,
+            scale.join_consumer_groups, scale.join_classic_groups,
+        ):  # fmt: skip
             note(_name(fill), _measure(fill, server))
         for ask in (
             scale.list_groups, scale.describe_groups, scale.describe_consumer_groups, scale.fetch_all, scale.scrape, scale.status,

@@ -369,10 +369,13 @@ class ClassicGroup:
         self._use_memory(change * member.size.memory_bytes)
         self.record_bytes += change * member.size.record_bytes
         # Count each name once: a duplicate would count as two members, and no count would equal the number of members.
-        for name in {protocol.name for protocol in member.protocols}:
-            self.supported_protocols[name] += change
-            if not self.supported_protocols[name]:
-                del self.supported_protocols[name]
+        counts, names = self.supported_protocols, [protocol.name for protocol in member.protocols]
+        for name in names if len(names) == 1 else set(names):
+            count = counts.get(name, 0) + change
+            if count:
+                counts[name] = count
+            else:
+                del counts[name]
 
 
 def _renamed(entries: dict[str, T], old: str, new: str) -> dict[str, T]:

@@ -28,9 +28,12 @@ def member_size(
     member_id: str, group_instance_id: str | None, client_id: str, client_host: str, protocols: list[JoinGroupRequestProtocol]
 ) -> MemberSize:
     """Return the size of a member. The record has the metadata of one protocol, which is not known yet."""
-    texts = sum([len(text.encode()) for text in (member_id, group_instance_id or "", client_id, client_host)])
-    of_protocols = sum([_PROTOCOL_BYTES + len(protocol.name) + len(protocol.metadata) for protocol in protocols])
-    largest = max([len(protocol.metadata) for protocol in protocols], default=0)
+    texts = len(f"{member_id}{group_instance_id or ''}{client_id}{client_host}".encode())
+    of_protocols = largest = 0
+    for protocol in protocols:
+        size = len(protocol.metadata)
+        of_protocols += _PROTOCOL_BYTES + len(protocol.name) + size
+        largest = max(largest, size)
     return MemberSize(_MEMBER_BYTES + texts + of_protocols, _ENTRY_BYTES + texts + largest)
 
 

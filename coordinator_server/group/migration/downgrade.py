@@ -84,9 +84,14 @@ def downgrade(
         classic.add(_member(classic, member))
     classic.protocol_name = classic.select_protocol()
     classic.learn_subscription()
+    # Most members subscribe to the same.
+    versions: dict[bytes, int] = {}
     for member in members:
         each = classic.members[member.member_id]
-        version = _version(classic, each)
+        subscription = each.metadata(classic.protocol_name)
+        version = versions.get(subscription)
+        if version is None:
+            version = versions[subscription] = _version(classic.group_id, subscription)
         target, owned = targets[member.member_id], _owned(member)
         each.assignment = each.held = write_assignment(target, topics, version)
         if list(owned.items()) != list(target.items()):
@@ -120,11 +125,11 @@ def _member(classic: ClassicGroup, member: ConsumerGroupMember) -> ClassicGroupM
     return found
 
 
-def _version(classic: ClassicGroup, member: ClassicGroupMember) -> int:
+def _version(group_id: str, subscription: bytes) -> int:
     try:
-        return read_version(member.metadata(classic.protocol_name))
+        return read_version(subscription)
     except Unreadable as unreadable:
-        refuse(unreadable, ErrorCode.GROUP_ID_NOT_FOUND, f"Cannot downgrade the classic group {classic.group_id}.")
+        refuse(unreadable, ErrorCode.GROUP_ID_NOT_FOUND, f"Cannot downgrade the classic group {group_id}.")
 
 
 def _owned(member: ConsumerGroupMember) -> Partitions:
