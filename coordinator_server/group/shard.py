@@ -370,10 +370,11 @@ class GroupShard:
         return BulkReplay(self.groups.offsets)
 
     def on_loaded(self) -> None:
-        """Restart the sessions of all members, and schedule offset expiry."""
+        """Restart the sessions of all members, and schedule what looks through the offsets."""
         for group_type in self.groups.types.values():
             group_type.on_loaded()
         self.expiry.start()
+        self._topic_deletion.start()
 
     def on_unloaded(self) -> None:
         """Answer all waiting requests with NOT_COORDINATOR, and drop soft state."""

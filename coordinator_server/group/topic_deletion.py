@@ -1,5 +1,8 @@
 """Deletes the committed offsets of deleted topics (``OffsetMetadataManager.onPartitionsDeleted``).
 
+A shard that is loaded while a topic is deleted, or between two owners, does not learn of that: the pass after a load is for the
+topics that were deleted while this process ran. An offset without a topic id may be of a newer topic then, and stays.
+
 A pass checks the groups of the shard in bounded steps, like offset expiry, also within a group. Before it ends, a topic of the
 same name may be created and get commits: an offset with a different topic id is kept.
 """
@@ -40,12 +43,20 @@ class TopicDeletion:
         # The ids of the deleted topics, by name.
         self._topics: dict[str, set[bytes]] = {}
 
+    def start(self) -> None:
+        """Start a pass after a load, if there may be something to delete."""
+        for topic in self._context.topics.deleted:
+            self._topics.setdefault(topic.name, set()).add(topic.topic_id)
+        if self._topics:
+            self._restart()
+            self._timer.schedule(TIMER_KEY, self._context.pass_times.reserve(self._context.clock.now_ms()), self._step)
+
     def begin(self, topics: Sequence[DeletedTopic]) -> CoordinatorResult[None]:
         """Start a pass, and run its first step if it may run at once. A pass in progress restarts with the additional topics."""
         if self._left is None:
             self._topics.clear()
         for topic in topics:
-            self._topics.setdefault(topic.name, {ZERO_UUID}).add(topic.topic_id)
+            self._topics.setdefault(topic.name, set()).update((ZERO_UUID, topic.topic_id))
         self._restart()
         if self._timer.is_scheduled(TIMER_KEY):
             return CoordinatorResult(None)

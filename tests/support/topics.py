@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from coordinator_server.catalog.topics import Topic
+from coordinator_server.catalog.topics import DeletedTopic, Topic
 
 
 class FakeTopics:
@@ -15,6 +15,7 @@ class FakeTopics:
         self.is_current = self.has_all = True
         self.version = 0
         self.version_of_newest = 0
+        self.deleted: list[DeletedTopic] = []
         # Topics that exist, and that this loop has not learned of.
         self.unknown: set[str] = set()
         self._by_name: dict[str, Topic] = {}
@@ -51,7 +52,7 @@ class FakeTopics:
         self._change([name])
 
     def delete(self, name: str) -> None:
-        del self._by_name[name]
+        self.deleted.append(DeletedTopic(name, self._by_name.pop(name).topic_id))
         self._change([name])
 
     def _change(self, names: Collection[str]) -> None:

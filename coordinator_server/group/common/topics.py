@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, Protocol
 
-from coordinator_server.catalog.topics import Topic
+from coordinator_server.catalog.topics import DeletedTopic, Topic
 
 
 class TopicImage(Protocol):
@@ -26,6 +26,10 @@ class TopicImage(Protocol):
     @property
     def is_current(self) -> bool:
         """Whether a topic that is not known here does not exist. It may also be unknown while this loop cannot learn of it."""
+
+    @property
+    def deleted(self) -> Sequence[DeletedTopic]:
+        """The topics that were deleted while this process ran: the last of them, the oldest first."""
 
     def has_all_of_now(self) -> Callable[[], bool]:
         """Return what says whether every topic that exists now is known here by then, unless it is deleted.
@@ -52,6 +56,7 @@ def is_among(image: TopicImage, names: Collection[str], topic_id: bytes) -> bool
 class _NoTopics:
     version = version_of_newest = 0
     is_current = False
+    deleted: Sequence[DeletedTopic] = ()
 
     def has_all_of_now(self) -> Callable[[], bool]:
         return lambda: False

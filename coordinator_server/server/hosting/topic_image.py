@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -15,6 +16,8 @@ from coordinator_server.server.hosting.internal_topics import InternalTopics
 from protocol.error_codes import ErrorCode
 
 NO_SETTINGS: Final[Own] = {}
+DELETED_KEPT: Final = 1_000
+"""So many deleted topics are known to shards that load later."""
 
 
 class LoopTopics:
@@ -29,6 +32,7 @@ class LoopTopics:
         self._with_settings: frozenset[str] | None = None
         # Topics that were looked for by id since the last change: each write of share state looks for one.
         self._by_id: dict[bytes, Topic] = {}
+        self.deleted: deque[DeletedTopic] = deque(maxlen=DELETED_KEPT)
 
     @property
     def version(self) -> int:
@@ -95,7 +99,8 @@ class LoopTopics:
         return names
 
     def forget(self, topics: Sequence[DeletedTopic]) -> None:
-        """Forget topics that were deleted."""
+        """Forget topics that were deleted, but for their names and ids."""
+        self.deleted += topics
         for topic in topics:
             self._by_id.pop(topic.topic_id, None)
 

@@ -87,6 +87,8 @@ def test_a_deleted_topic_is_told_when_it_is_gone(loops: Loops) -> None:
     loops.deliver()
 
     assert [loop.told[1:] for loop in each] == [[{"orders": 0}]] * 2
+    # A shard that is loaded later is told, too.
+    assert [[topic.name for topic in loop.topics.deleted] for loop in each] == [["orders"]] * 2
 
 
 def test_more_partitions_are_told(loops: Loops) -> None:
