@@ -48,6 +48,7 @@ class Connection:
         self._buffer = b""
         self._correlation_id = 0
         self._awaited: tuple[type[Message], int] | None = None
+        self._last: tuple[Message, int] | None = None
         self.sent: Sent | None = None
 
     @property
@@ -61,8 +62,13 @@ class Connection:
         wanted = schema(kind.__name__, version)
         self._correlation_id += 1
         header = request_header(kind.kafka.key, version, self._correlation_id, self._client_id, wanted.flexible)
-        self._awaited, self.sent = (response_type(kind), version), sent
+        self._awaited, self.sent, self._last = (response_type(kind), version), sent, (request, version)
         self._socket.sendall(framed(header + wanted.encode(value_of(request, version))))
+
+    def repeat(self, sent: Sent) -> None:
+        """Send the last request again, which has been answered."""
+        assert self._last is not None
+        self.send(*self._last, sent)
 
     def poll(self, within_s: float = 0.0) -> tuple[Value, Message] | None:
         """The answer, if it comes in time."""
