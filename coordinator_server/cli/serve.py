@@ -373,11 +373,11 @@ async def unless(stopping: asyncio.Event, work: Coroutine[Any, Any, object]) -> 
 def calm_the_collector() -> None:
     """Freeze loaded objects: scanning them costs time proportional to the state, and requests create few cycles.
 
-    New objects are scanned twice, 10,000 and then 30,000 at a time, which takes up to 5 ms. Those that are left then are hardly
-    ever scanned again.
+    New objects are scanned twice, 5,000 and then 15,000 at a time, which takes up to 2 ms. Those that are left then are hardly
+    ever scanned again. With less at a time as many are scanned in all.
     """
     gc.freeze()
-    gc.set_threshold(10_000, 2, 3_000)
+    gc.set_threshold(5_000, 2, 6_000)
     gc.enable()
 
 
