@@ -2,7 +2,8 @@
 
 No state is lost: a leader that reads finds at least what was acknowledged before it asked, record by record, and nothing that
 nobody has written. A leader that a newer one has fenced writes nothing. An administrator may begin a state anew: as long as it is
-not known whether that has happened, nothing is.
+not known whether that has happened, nothing is. A leader of before a deletion may read and write what the group begins next, as in
+Kafka, before the group has it for certain and gives it to a member: until then the group begins it anew with each attempt.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from tests.simulation.ownership import Position
 from tests.simulation.world import SECOND
 
 NO_OFFSET: Final = -1
+OF_BEFORE: Final = -1
+"""Stands for the life of a state in which a leader of before a deletion finds itself."""
 # A request without an answer may act as long as somebody has it: a process that is paused, or a record that is an open intent.
 LATE_US: Final = 20 * SECOND
 
@@ -56,6 +59,8 @@ class Account:
         # How often somebody may have begun the state anew, and until when that may happen yet.
         self._lives = 0
         self._beginnings = 0
+        # How often it may have been deleted: leaders note that when they begin.
+        self.deletions = 0
         self._doubted_until_us = 0
         self._last_epoch = 0
 
@@ -69,11 +74,10 @@ class Account:
         self._last_epoch += 1
         return self._last_epoch
 
-    def asked(self, leader_epoch: int) -> Asked:
-        """A leader is about to ask."""
-        return Asked(
-            self._now_us(), self._lives, self._start_offset, dict(self._records), leader_epoch < self._fence, self._is_there
-        )
+    def asked(self, leader_epoch: int, deletions: int = 0) -> Asked:
+        """A leader is about to ask, which began after so many deletions."""
+        lives = self._lives if deletions == self.deletions else OF_BEFORE
+        return Asked(self._now_us(), lives, self._start_offset, dict(self._records), leader_epoch < self._fence, self._is_there)
 
     def writes_of(self, start_offset: int, batches: Iterable[Batch]) -> None:
         """A write is on its way."""
@@ -144,11 +148,12 @@ class Account:
         self._beginnings += 1
         self._starts.add(start_offset)
 
-    def began_anew(self, has_happened: bool | None) -> None:
-        """Whether that has happened. None: nobody knows."""
+    def began_anew(self, has_happened: bool | None, *, is_deleted: bool = False) -> None:
+        """Whether that has happened, and whether the state was deleted for that. None: nobody knows."""
         self._beginnings -= 1
         if has_happened is False:
             return
+        self.deletions += is_deleted
         self._lives += 1
         self._records.clear()
         self._start_offset, self._fence, self._is_there = NO_OFFSET, 0, False

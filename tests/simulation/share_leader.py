@@ -48,6 +48,7 @@ class ShareLeader:
         self._pace_ms = pace_ms
         self._is_lasting = is_lasting
         self._epoch = self._state_epoch = 0
+        self._deletions = account.deletions
         # When it asked for the state that it leads.
         self._since: Asked | None = None
         self._start_offset = NO_OFFSET
@@ -70,7 +71,7 @@ class ShareLeader:
 
     async def _read(self) -> None:
         topic_id, partition = self.account.position
-        asked = self.account.asked(self._epoch)
+        asked = self.account.asked(self._epoch, self._deletions)
         data = ReadStateData(topic_id, [ReadData(partition, self._epoch)])
         request = ReadShareGroupStateRequest(self.account.group_id, [data])
         answer = await self._client.ask(request, 0, ReadShareGroupStateResponse, PATIENCE_MS)
@@ -90,7 +91,7 @@ class ShareLeader:
             start_offset = max(self._start_offset, 0) + rng.choice((0, 1, 3, 7))
         batches = [self._batch(max(self._start_offset, 0)) for _ in range(rng.choice((0, 1, 1, 2, 4)))]
         account.writes_of(start_offset, batches)
-        asked = account.asked(self._epoch)
+        asked = account.asked(self._epoch, self._deletions)
         state = [StateBatch(first, last, state, count) for first, last, (count, state) in batches]
         data = PartitionData(partition, self._state_epoch, self._epoch, start_offset, -1, state)
         request = WriteShareGroupStateRequest(account.group_id, [WriteStateData(topic_id, [data])])

@@ -187,7 +187,7 @@ class SharesPlay(DeletedGroupsPlay):
         named = [AlterShareGroupOffsetsRequestPartition(partition, start_offset) for partition in partitions]
         request = AlterShareGroupOffsetsRequest(group_id, [AlterShareGroupOffsetsRequestTopic(name, named)])
         answer = await client.ask(request, 0, AlterShareGroupOffsetsResponse, 3000)
-        self._begun(accounts, None if answer is None else ErrorCode(answer.error_code))
+        self._begun(accounts, None if answer is None else ErrorCode(answer.error_code), is_deleted=False)
 
     async def _delete_offsets(self, client: Client, group_id: str, name: str, topic_id: bytes) -> None:
         accounts = [
@@ -197,7 +197,7 @@ class SharesPlay(DeletedGroupsPlay):
             account.begins_anew()
         request = DeleteShareGroupOffsetsRequest(group_id, [DeleteShareGroupOffsetsRequestTopic(name)])
         answer = await client.ask(request, 0, DeleteShareGroupOffsetsResponse, 3000)
-        self._begun(accounts, None if answer is None else ErrorCode(answer.error_code))
+        self._begun(accounts, None if answer is None else ErrorCode(answer.error_code), is_deleted=True)
 
     async def _delete_group(self, client: Client, group_id: str) -> ErrorCode | None:
         accounts = [each for (of_group, _), each in self.accounts.items() if of_group == group_id]
@@ -205,13 +205,13 @@ class SharesPlay(DeletedGroupsPlay):
             account.begins_anew()
         error = await super()._delete_group(client, group_id)
         # A member may have joined between the deletion of the states and that of the group.
-        self._begun(accounts, ErrorCode.NONE if error is ErrorCode.NON_EMPTY_GROUP else error)
+        self._begun(accounts, ErrorCode.NONE if error is ErrorCode.NON_EMPTY_GROUP else error, is_deleted=True)
         return error
 
-    def _begun(self, accounts: list[Account], error: ErrorCode | None) -> None:
+    def _begun(self, accounts: list[Account], error: ErrorCode | None, *, is_deleted: bool) -> None:
         has_happened = False if error in _REFUSALS else True if error is ErrorCode.NONE else None
         for account in accounts:
-            account.began_anew(has_happened)
+            account.began_anew(has_happened, is_deleted=is_deleted)
 
     async def _pass_a_topic(self) -> None:
         """A topic comes and goes."""

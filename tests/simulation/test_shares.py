@@ -16,8 +16,10 @@ from coordinator_server.group.share.group_deletion import StatesOfGroups
 from coordinator_server.share import upkeep
 from coordinator_server.share.state_batches import NO_START_OFFSET
 from coordinator_server.share.state_rows import combine_rows, merge_rows
+from protocol.messages.read_share_group_state import PartitionResult
 from tests.simulation.__main__ import replay_command
 from tests.simulation.broken_rules import a_group_begins_anew_when_a_member_leaves, must_be_seen
+from tests.simulation.share_accounts import Account
 from tests.simulation.shares import SharesPlay, run
 
 SEEDS = max(3, int(os.environ.get("SEEDS", "75")) // 25)
@@ -131,3 +133,23 @@ def test_a_broken_rule_is_seen(
     """Before so many seeds have been played."""
     mutate(monkeypatch)
     must_be_seen(run, words, first, MOST_SEEDS)
+
+
+def test_a_leader_of_before_a_deletion_says_nothing_of_the_next_state() -> None:
+    """What it writes is in a state that the group begins anew as long as it initializes it; what a later leader writes stays."""
+    wrong: list[str] = []
+    account = Account("s0", (b"t" * 16, 1), lambda: 0, wrong.append)
+    before = account.deletions
+    account.begins_anew()
+    account.began_anew(True, is_deleted=True)
+    batch = 3, 3, (1, 2)
+    account.writes_of(0, [batch])
+    nothing = PartitionResult(1, 0, None, 8, 0, [])
+
+    account.written(account.asked(1, before), 1, 0, [batch])
+    account.read(account.asked(2, account.deletions), 2, nothing)
+    assert wrong == []
+
+    account.written(account.asked(2, account.deletions), 2, 0, [batch])
+    account.read(account.asked(2, account.deletions), 2, nothing)
+    assert wrong == ["s0 7474-1: was acknowledged, and is lost: {3: (1, 2)}"]
