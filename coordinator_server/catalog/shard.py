@@ -352,7 +352,7 @@ class CatalogShard(CoordinatorShard):
         """Return None: the records are too few for a fast replay."""
 
     def on_loaded(self) -> None:
-        """Leave only those changes that are news to shards of this loop."""
+        """Leave only those changes of which the shards of this loop have not heard."""
         if self._changes is not None:
             self._changes.loaded()
 
