@@ -87,7 +87,7 @@ class NodeTroubles(LoopsPlay):
         process = node.process
         if process is not None and self.world.now_us >= process.paused_until_us:
             node.machine.pause(duration_us)
-            self.world.after(duration_us, partial(setattr, node.clock, "suspended_us", node.clock.suspended_us + duration_us))
+            node.clock.suspend(duration_us)
 
     def _strand(self) -> None:
         """A message is under way for so long that others own the shards of its sender, which stands still meanwhile."""

@@ -250,8 +250,9 @@ class NodesPlay(NodeTroubles):
         self._calm_nodes()
         # Whoever was paused is marked dead by others first, and then comes back. Meanwhile clients go on for a while: they are
         # most of what such seconds cost.
-        for machine in self.machines:
-            machine.resume()
+        for node in self.nodes:
+            node.machine.resume()
+            node.clock.wake()
         self._watch_over_all()
         self.world.run_for(LEASE_MS * MS)
         for script in self._readers:

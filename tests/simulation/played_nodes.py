@@ -36,10 +36,25 @@ FATES: Final = [fate for fate in Fate if fate not in {Fate.RUNS, Fate.IS_NOT_REP
 
 
 class NodeClock(Clock):
-    """The clocks of a machine: CLOCK_BOOTTIME has a speed of its own, and goes on in a suspended machine."""
+    """The clocks of a machine. CLOCK_BOOTTIME has a speed of its own, and goes on while the machine is suspended."""
 
     speed = 1.0
-    suspended_us = 0
+    _before_us = _since_us = _until_us = 0
+
+    def suspend(self, duration_us: int) -> None:
+        """The machine stands still for so long, if it is not woken before."""
+        self._before_us = self.suspended_us
+        self._since_us = self._machine.world.now_us
+        self._until_us = self._since_us + duration_us
+
+    def wake(self) -> None:
+        """The machine goes on."""
+        self._until_us = min(self._until_us, self._machine.world.now_us)
+
+    @property
+    def suspended_us(self) -> int:
+        """For how long it has stood still so far."""
+        return self._before_us + min(self._machine.world.now_us, self._until_us) - self._since_us
 
     def now_ms(self) -> int:
         return 1_000_000 + (self._machine.world.now_us - self.suspended_us) // 1000
@@ -109,7 +124,8 @@ class Node:
         self.cut_until_us = self.down_until_us = 0
 
     def equip(self, process: Process, environment: Environment) -> Environment:
-        """What a process of this node takes from its machine."""
+        """What a process of this node takes from its machine, which does not stand still when it starts."""
+        self.clock.wake()
         play = self.play
 
         async def open_log(_data_dir: Path, config: Config, *_: Any) -> Opened:
