@@ -19,7 +19,9 @@ from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.node_rules import MUTANTS, Mutant, Patch
 from tests.simulation.nodes import run
 from tests.simulation.nodes_play import NodesPlay
+from tests.support.share_offsets import ShareWorld
 from tests.unit.group.migration import test_timers
+from tests.unit.group.share import test_group_deletion
 from tests.unit.server.cluster import test_catalog_roles, test_followers, test_late_messages
 
 SEEDS = max(1, int(os.environ.get("SEEDS", "50")) // 50)
@@ -89,6 +91,10 @@ HELD: Final[list[tuple[Mutant, Callable[[], None]]]] = [
     (
         node_rules.a_node_that_was_put_out_keeps_its_leases,
         test_catalog_roles.test_a_node_that_joins_anew_answers_nobody_until_it_is_attached,
+    ),
+    (
+        node_rules.a_group_that_stays_is_still_deleting,
+        lambda: test_group_deletion.test_a_group_whose_offsets_are_set_meanwhile_stays(ShareWorld(t=2, u=1), 1),
     ),
     (node_rules.members_must_join_for_what_was_not_written, test_timers.test_nobody_has_to_join_for_a_change_that_is_not_written),
 ]
