@@ -17,6 +17,7 @@ any epoch. Commits do not need them; reads and deletions read the rest of them b
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Final, Protocol
 
@@ -41,6 +42,9 @@ _FEW: Final = 8
 _LATEST_MS: Final = 2**63 - 1
 
 RowsKey = tuple[str, Partitions]
+
+# So many lists of positions are shared, of at most 1,024 each.
+_SHARED: Final = 128
 
 # What groups without single offsets have of them. It is never changed.
 _NO_SINGLE: Final[TimelineDict[TopicPartition, OffsetAndMetadata]] = TimelineDict(SnapshotRegistry())
@@ -295,9 +299,15 @@ def _by_record_offset(item: tuple[object, CommittedRows]) -> int:
 
 
 def _spelled(key: RowsKey, committed: CommittedRows) -> dict[TopicPartition, OffsetAndMetadata]:
-    topic, _ = key
     timestamp_ms, topic_id = committed.timestamp_ms, committed.topic_id
+    rows = zip(_positions(*key), offsets_of(committed.rows), strict=True)
     return {
-        (topic, partition): OffsetAndMetadata(offset, epoch, "", timestamp_ms, written_at, NO_TIMESTAMP, topic_id)
-        for written_at, (partition, offset, epoch) in enumerate(offsets_of(committed.rows), committed.record_offset)
+        position: OffsetAndMetadata(offset, epoch, "", timestamp_ms, written_at, NO_TIMESTAMP, topic_id)
+        for written_at, (position, (_, offset, epoch)) in enumerate(rows, committed.record_offset)
     }
+
+
+@lru_cache(maxsize=_SHARED)
+def _positions(topic: str, partitions: Partitions) -> list[TopicPartition]:
+    """Return the positions of rows. Groups that commit the same partitions share them: each is as large as its offset."""
+    return [(topic, partition) for partition in partitions.indexes()]

@@ -76,6 +76,18 @@ def test_a_commit_whose_first_record_has_headers_is_stored_as_its_rows() -> None
     assert store.by_group["g"]["t", 7] == OffsetAndMetadata(107, 3, "", AT_MS + 1, 27)
 
 
+def test_groups_that_commit_the_same_partitions_share_what_names_them() -> None:
+    """A name of a partition is as large as its offset, and all groups are read after a start."""
+    commits: list[Stated] = [
+        (OffsetCommitKey(group, "t", index), OffsetCommitValue(7, -1, "", AT_MS), 4)
+        for group in ("g", "h")
+        for index in range(20)
+    ]
+    _, found = replayed(batch_of(commits), len(commits) - 1)
+
+    assert [one is other for one, other in zip(found["g"], found["h"], strict=True)] == [True] * 20
+
+
 def test_commits_with_headers_are_read() -> None:
     """Headers say who made a commit. They do not change what is committed."""
     commits = [(OffsetCommitKey("g", "t", partition), OffsetCommitValue(7), 4) for partition in range(3)]
