@@ -79,8 +79,8 @@ class ModernContext(Generic[G]):
         self.topics = context.topics
         self.settings = context.settings
         self.hashes = context.topic_hashes
-        # Whether this loop has the topics that existed at the load; None once it had.
-        self._has_topics: Callable[[], bool] | None = context.topics.has_all_of_now()
+        # Whether this loop has the topics that existed at the load; None before the load, and once it had.
+        self._has_topics: Callable[[], bool] | None = None
         # Computes the targets of large groups; without one, the loop does.
         self.executor = context.executor
         # The targets of large groups, set by the type.
