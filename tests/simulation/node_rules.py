@@ -291,8 +291,8 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (what_is_published_is_not_read_back, "does not serve it", 21),
     (a_load_does_not_look_where_rows_begin, "digest", 46),
     (a_taker_reads_rows_alone, "digest", 1),
-    (shards_without_a_lease_do_not_hear_of_topics, "not settled", 420),
-    (a_new_controller_expects_nobody, "was acknowledged", 1002),
+    (shards_without_a_lease_do_not_hear_of_topics, "not settled", 479),
+    (a_new_controller_expects_nobody, "was acknowledged", 1007),
     (a_former_controller_grants_leases, "deferred-event-failed", 1029),
 ]
 """With what they are seen by, and the first seed at which to begin. The rules above that are not listed are held by tests of
