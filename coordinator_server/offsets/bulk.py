@@ -10,9 +10,9 @@ are left to the decoders and ``OffsetStore.replay``, and the result is always th
              version 4)
 
 The partitions of one commit are consecutive records that differ only in offset delta, partition, offset and leader epoch. Such a
-*run* has records of equal size. It is read as columns, and each constant column is compared with the first record. The first record
-of a commit may have headers, and so another size: it waits for the run that follows it. The store gets a commit as the rows that it
-was, which take a fifth of the memory of single offsets.
+*run* has records of equal size. It is read as columns, and each constant column is compared with the first record. A commit may be
+several runs: its first record may have headers, and offset deltas from 64 on take one more byte. What is read waits for what comes
+next, so that the store gets a commit as the rows that it was, which take a fifth of the memory of single offsets.
 """
 
 from __future__ import annotations
@@ -82,8 +82,15 @@ class _Run(NamedTuple):
     rests: tuple[bytes, ...]
 
 
-_Held = tuple[tuple[str, str], int, OffsetAndMetadata]
-"""A record that is read, and not in the store yet: its group and topic, its partition, and its offset."""
+class _Held(NamedTuple):
+    """Records that are read, and not in the store yet: one, or several that differ in partition, offset and leader epoch alone."""
+
+    # Group and topic.
+    names: tuple[str, str]
+    partitions: list[int]
+    offsets: list[int]
+    epochs: list[int]
+    first: OffsetAndMetadata
 
 
 class BulkReplay:
@@ -124,7 +131,7 @@ class BulkReplay:
         # The group of the last record; None if the store may have been changed since.
         self._group: str | None = None
         self._offsets: TimelineDict[TopicPartition, OffsetAndMetadata]
-        # The last record, if it was alone: it may be the first one of a commit.
+        # The last records, which may be a part of a commit.
         self._held: _Held | None = None
 
     def replay(self, data: bytes, pos: int, end: int, base_offset: int, last_delta: int) -> tuple[int, int]:
@@ -189,12 +196,12 @@ class BulkReplay:
         size = stop - start
         fourth = stop + (_SHORTEST_RUN - 1) * size
         if fourth + size > end or not data.startswith(data[key_size_at:partition_at], fourth + key_size_at - start):
-            return self._hold(names, partition, committed, stop)
+            return self._hold(_single(names, partition, committed), stop)
         if data[value_at : value_at + _VARIES_FROM] not in _RUN_VERSIONS:
-            return self._hold(names, partition, committed, stop)
+            return self._hold(_single(names, partition, committed), stop)
         shape = _Shape(start, delta_at, key_size_at, partition_at, value_at, stop)
         last = min(last_delta - (delta >> 1), (end - stop) // (stop - start))
-        return self._run(data, shape, delta >> 1, last, (names, partition, committed))
+        return self._run(data, shape, delta >> 1, last, _single(names, partition, committed))
 
     def _decode_names(self, key: bytes, prefix: bytes) -> tuple[str, str] | None:
         """Return group and topic of a key, or None if it does not end with the partition."""
@@ -232,25 +239,50 @@ class BulkReplay:
             return None
         return committed_by(record_offset, message)
 
-    def _hold(self, names: tuple[str, str], partition: int, committed: OffsetAndMetadata, stop: int) -> int:
-        """Let a record that is alone wait for the next one. Return the position after it."""
-        self._let_go()
-        self._held = names, partition, committed
+    def _hold(self, read: _Held, stop: int) -> int:
+        """Let records wait for the next ones, together with those that wait already if all may be one commit. Return ``stop``."""
+        held = self._held
+        if held is not None and _continues(held, read):
+            held.partitions.extend(read.partitions)
+            held.offsets.extend(read.offsets)
+            held.epochs.extend(read.epochs)
+        else:
+            self._let_go()
+            self._held = read
         return stop
 
     def _let_go(self) -> None:
-        """Put the record that waits into the store."""
+        """Put the records that wait into the store, as rows if they are those of a commit without metadata."""
         held, self._held = self._held, None
-        if held is not None:
-            self._put(*held)
-
-    def _put(self, names: tuple[str, str], partition: int, committed: OffsetAndMetadata) -> None:
-        group, topic = names
+        if held is None:
+            return
+        (group, topic), partitions, offsets, epochs, first = held
+        count = len(partitions)
+        if _LEAST_ROWS <= count <= MOST_ROWS and _is_plain(first):
+            rows = rows_of(partitions, offsets, epochs)
+            committed = CommittedRows(first.record_offset, first.commit_timestamp_ms, first.topic_id, rows)
+            self._store.to_change(group).put_rows((topic, partitions_of(rows)), committed)
+            # The next single offset comes after the rows.
+            self._group = None
+            return
         if group != self._group:
             self._group, self._offsets = group, self._store.to_change(group).to_set()
-        position = topic, partition
-        # All groups share one object per position.
-        self._offsets.fill_one(self._shared.setdefault(position, position), committed)
+        if count == 1:
+            position = topic, partitions[0]
+            # All groups share one object per position.
+            self._offsets.fill_one(self._shared.setdefault(position, position), first)
+            return
+        values = map(
+            OffsetAndMetadata,
+            offsets,
+            epochs,
+            repeat(first.metadata),
+            repeat(first.commit_timestamp_ms),
+            range(first.record_offset, first.record_offset + count),
+            repeat(first.expire_timestamp_ms),
+            repeat(first.topic_id),
+        )
+        self._offsets.fill(zip(self._positions_of(topic, tuple(partitions)), values, strict=True))
 
     def _run(self, data: bytes, shape: _Shape, delta: int, most: int, first: _Held) -> int:
         """Replay a record and at most ``most`` following ones that match its shape. Return the position after the last."""
@@ -263,12 +295,11 @@ class BulkReplay:
         )
         layout = self._layout(len(head), key_size_at - delta_at, len(key), len(version), len(rest))
         from_delta, deltas = _delta_bytes(key_size_at - delta_at)
-        _, partition, committed = first
-        partitions, offsets, epochs = [partition], [committed.committed_offset], [committed.leader_epoch]
+        _, partitions, offsets, epochs, _ = first
         chunk, pos, delta = self._length, stop, delta + 1
         if delta < from_delta:
             # The varint is longer than necessary: replay the records one by one.
-            return self._hold(*first, stop)
+            return self._hold(first, stop)
         with memoryview(data) as view:
             while (count := min(chunk, most, from_delta + len(deltas) - delta)) > 0:
                 found = _Run(*zip(*layout.iter_unpack(view[pos : pos + count * layout.size]), strict=True))
@@ -285,43 +316,7 @@ class BulkReplay:
                 most -= count
                 chunk = min(4 * chunk, _LONGEST_CHUNK)
         self._length = min(max((pos - stop) // layout.size, _FIRST_CHUNK), _LONGEST_CHUNK)
-        self._put_run(first, partitions, offsets, epochs)
-        return pos
-
-    def _put_run(self, first: _Held, partitions: list[int], offsets: list[int], epochs: list[int]) -> None:
-        """Put a run into the store, as rows if its records are those of a commit without metadata."""
-        names, _, committed = first
-        held, count = self._held, len(partitions)
-        are_rows = _LEAST_ROWS <= count < MOST_ROWS and not committed.metadata and committed.expire_timestamp_ms == NO_TIMESTAMP
-        if held is not None and are_rows and held[0] == names and _is_before(held[2], committed):
-            _, partition, committed = held
-            self._held = None
-            partitions.insert(0, partition)
-            offsets.insert(0, committed.committed_offset)
-            epochs.insert(0, committed.leader_epoch)
-        self._let_go()
-        group, topic = names
-        record_offset = committed.record_offset
-        if are_rows:
-            rows = rows_of(partitions, offsets, epochs)
-            key, time_ms = (topic, partitions_of(rows)), committed.commit_timestamp_ms
-            self._store.to_change(group).put_rows(key, CommittedRows(record_offset, time_ms, committed.topic_id, rows))
-            # The next single offset comes after the rows.
-            self._group = None
-            return
-        if group != self._group:
-            self._group, self._offsets = group, self._store.to_change(group).to_set()
-        values = map(
-            OffsetAndMetadata,
-            offsets,
-            epochs,
-            repeat(committed.metadata),
-            repeat(committed.commit_timestamp_ms),
-            range(record_offset, record_offset + count),
-            repeat(committed.expire_timestamp_ms),
-            repeat(committed.topic_id),
-        )
-        self._offsets.fill(zip(self._positions_of(topic, tuple(partitions)), values, strict=True))
+        return self._hold(first, pos)
 
     def _layout(self, *sizes: int) -> Layout:
         found = self._layouts.get(sizes)
@@ -341,14 +336,25 @@ class BulkReplay:
         return found
 
 
-def _is_before(first: OffsetAndMetadata, second: OffsetAndMetadata) -> bool:
-    """Return whether two offsets of a topic are of one commit: the first of them, and the second, which has no metadata."""
+def _single(names: tuple[str, str], partition: int, committed: OffsetAndMetadata) -> _Held:
+    return _Held(names, [partition], [committed.committed_offset], [committed.leader_epoch], committed)
+
+
+def _is_plain(committed: OffsetAndMetadata) -> bool:
+    return not committed.metadata and committed.expire_timestamp_ms == NO_TIMESTAMP
+
+
+def _continues(held: _Held, read: _Held) -> bool:
+    """Return whether records that follow others may be of the same commit, and all of them be stored as its rows."""
+    first, second, count = held.first, read.first, len(held.partitions)
     return (
-        first.record_offset + 1 == second.record_offset
+        first.record_offset + count == second.record_offset
         and first.commit_timestamp_ms == second.commit_timestamp_ms
+        and held.names == read.names
         and first.topic_id == second.topic_id
-        and not first.metadata
-        and first.expire_timestamp_ms == NO_TIMESTAMP
+        and _is_plain(first)
+        and _is_plain(second)
+        and count + len(read.partitions) <= MOST_ROWS
     )
 
 

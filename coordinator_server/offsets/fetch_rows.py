@@ -33,20 +33,30 @@ def fetch_rows(
 
 def _rows(offsets: GroupOffsets, topic: OffsetFetchRequestTopics) -> tuple[list[bytes], Mapping[int, str]]:
     indexes, asked_id = topic.partition_indexes, topic.topic_id
+    found: dict[int, bytes] = {}
     for partitions, committed in offsets.rows_of(topic.name):
         starts = list(map(partitions.starts().get, indexes))
         without = starts.count(None)
         if without == len(starts):
             continue
-        if without or not (asked_id == ZERO_UUID or committed.topic_id in (asked_id, ZERO_UUID)):
+        if not (asked_id == ZERO_UUID or committed.topic_id in (asked_id, ZERO_UUID)):
             return _single_rows(offsets.latest(), topic)
-        return committed_rows(committed.rows, cast("list[int]", starts)), _NO_METADATA
-    return _single_rows(offsets.below_rows(), topic)
+        if not without and not found:
+            return committed_rows(committed.rows, cast("list[int]", starts)), _NO_METADATA
+        places = [place for place, start in enumerate(starts) if start is not None and place not in found]
+        found.update(zip(places, committed_rows(committed.rows, [cast("int", starts[place]) for place in places]), strict=True))
+        if len(found) == len(starts):
+            return [found[place] for place in range(len(starts))], _NO_METADATA
+    rows, metadata = _single_rows(offsets.below_rows(), topic)
+    for place, beginning in found.items():
+        rows[place] = beginning
+        metadata.pop(place, None)
+    return rows, metadata
 
 
 def _single_rows(
     single: Mapping[TopicPartition, OffsetAndMetadata], topic: OffsetFetchRequestTopics
-) -> tuple[list[bytes], Mapping[int, str]]:
+) -> tuple[list[bytes], dict[int, str]]:
     name, asked_id, indexes = topic.name, topic.topic_id, topic.partition_indexes
     is_by_name = asked_id == ZERO_UUID
     get = single.get

@@ -300,11 +300,12 @@ def _by_record_offset(item: tuple[object, CommittedRows]) -> int:
 
 def _spelled(key: RowsKey, committed: CommittedRows) -> dict[TopicPartition, OffsetAndMetadata]:
     timestamp_ms, topic_id = committed.timestamp_ms, committed.topic_id
-    rows = zip(_positions(*key), offsets_of(committed.rows), strict=True)
-    return {
-        position: OffsetAndMetadata(offset, epoch, "", timestamp_ms, written_at, NO_TIMESTAMP, topic_id)
-        for written_at, (position, (_, offset, epoch)) in enumerate(rows, committed.record_offset)
-    }
+    offsets = [
+        OffsetAndMetadata(offset, epoch, "", timestamp_ms, written_at, NO_TIMESTAMP, topic_id)
+        for written_at, (_, offset, epoch) in enumerate(offsets_of(committed.rows), committed.record_offset)
+    ]
+    # Compiled, a loop over the positions would make new ones of them.
+    return dict(zip(_positions(*key), offsets, strict=True))
 
 
 @lru_cache(maxsize=_SHARED)

@@ -173,7 +173,15 @@ def offsets_of(history: History, indexes: list[int], *, stable: bool = False) ->
 
 @pytest.mark.parametrize(
     ("asked", "expected"),
-    [([2], [40]), ([0, 1], [30, 31]), ([1], [31]), ([4, 3], [21, 20]), ([0, 2], [30, 40]), ([5, 3, 6], [10, 20, -1])],
+    [
+        ([2], [40]),
+        ([0, 1], [30, 31]),
+        ([1], [31]),
+        ([4, 3], [21, 20]),
+        ([0, 2], [30, 40]),
+        ([5, 3, 6], [10, 20, -1]),
+        ([2, 5], [40, 10]),
+    ],
 )
 def test_the_newest_commit_of_a_partition_counts(asked: list[int], expected: list[int]) -> None:
     """Nothing is read between the commits.
@@ -186,6 +194,17 @@ def test_the_newest_commit_of_a_partition_counts(asked: list[int], expected: lis
     history.durable()
 
     assert offsets_of(history, asked) == expected
+
+
+def test_rows_are_read_over_offsets_with_metadata() -> None:
+    """Of two partitions, one was committed again in rows, which have no metadata."""
+    history = History()
+    for index in (2, 6):
+        history.single(index, 5, "m")
+    history.rows("t", [1, 2], 40, ZERO_UUID)
+    history.durable()
+
+    assert offsets_of(history, [2, 6]) == [41, 5]
 
 
 def test_a_group_that_was_deleted_and_made_again_is_another_one() -> None:

@@ -19,6 +19,7 @@ from protocol.coordinator_records import CLASSIC_GROUP_SERDE, CoordinatorRecord
 from protocol.fields import ZERO_UUID
 from protocol.messages.group_records import OffsetCommitKey, OffsetCommitValue
 from protocol.messages.offset_commit import OffsetCommitRequestPartition
+from protocol.plain_commits import MOST_ROWS
 from protocol.record_batch import HEADER_SIZE, Record
 
 AT_MS = 1_700_000_000_000
@@ -74,6 +75,41 @@ def test_a_commit_whose_first_record_has_headers_is_stored_as_its_rows() -> None
     assert (committed.record_offset, committed.timestamp_ms) == (20, AT_MS + 1)
     assert store.by_group["g"].count() == 20
     assert store.by_group["g"]["t", 7] == OffsetAndMetadata(107, 3, "", AT_MS + 1, 27)
+
+
+def test_a_commit_whose_records_differ_in_size_is_stored_as_its_rows() -> None:
+    """Offset deltas from 64 on take one more byte, in the middle of a commit."""
+    store = OffsetStore(SnapshotRegistry())
+    commits: list[Stated] = [
+        (OffsetCommitKey("g", "t", index), OffsetCommitValue(index, 3, "", AT_MS), 4) for index in range(100)
+    ]
+    data = batch_of(commits)
+
+    assert BulkReplay(store).replay(data, HEADER_SIZE, len(data), 0, 99) == (len(data), 100)
+
+    [(partitions, committed)] = store.by_group["g"].rows_of("t")
+    assert (partitions.indexes(), committed.record_offset) == ([*range(100)], 0)
+    assert store.by_group["g"]["t", 99] == OffsetAndMetadata(99, 3, "", AT_MS, 99)
+
+
+@pytest.mark.parametrize("second", ["another time", "another topic", "another group", "another id", "metadata", "too many"])
+def test_records_of_another_commit_are_not_added_to_rows(second: str) -> None:
+    group, topic = "h" if second == "another group" else "g", "u" if second == "another topic" else "t"
+    at_ms, metadata = AT_MS + (second == "another time"), "m" * (second == "metadata")
+    topic_id = bytes(range(16)) if second == "another id" else ZERO_UUID
+    most = MOST_ROWS if second == "too many" else 64
+    commits: list[Stated] = [
+        *((OffsetCommitKey("g", "t", index), OffsetCommitValue(index, 3, "", AT_MS), 4) for index in range(most)),
+        *(
+            (OffsetCommitKey(group, topic, index), OffsetCommitValue(7, 3, metadata, at_ms, -1, topic_id), 4)
+            for index in range(9)
+        ),
+    ]
+    data = batch_of(commits)
+    store = OffsetStore(SnapshotRegistry())
+    BulkReplay(store).replay(data, HEADER_SIZE, len(data), 0, len(commits) - 1)
+
+    assert {group_id: dict(offsets.items()) for group_id, offsets in store.by_group.items()} == one_by_one(commits)
 
 
 def test_groups_that_commit_the_same_partitions_share_what_names_them() -> None:
