@@ -5,7 +5,6 @@ and what a layer must not hold.
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from tests.support.log import batch
 from tests.support.log_dir import LAYER_TO, SHARDS, open_store, record_batch
 
 FIRST = str(SHARDS[0])
+CHECK_TIME = "coordinator_server.log.repair.check.time"
 
 
 def kinds(report: Report) -> list[str]:
@@ -32,13 +32,13 @@ def kinds(report: Report) -> list[str]:
 
 
 class Pauses:
-    """What happens while the check waits, one after the other."""
+    """What happens while the check waits, one after the other: its ``time``. Threads that other tests left wait by their own."""
 
     def __init__(self, *happen: Callable[[], object]) -> None:
         self._left = list(happen)
         self.count = 0
 
-    def __call__(self, _seconds: float) -> None:
+    def sleep(self, _seconds: float) -> None:
         self.count += 1
         if self._left:
             self._left.pop(0)()
@@ -56,10 +56,10 @@ def test_a_journal_that_a_server_changes_meanwhile_is_read_again(data: Path, mon
     """What is damaged five times is told; what is whole the last time is not."""
     store = open_store(data)
     mend = cut_journal(data)
-    monkeypatch.setattr(time, "sleep", pauses := Pauses())
+    monkeypatch.setattr(CHECK_TIME, pauses := Pauses())
     assert (kinds(check(str(data))), pauses.count) == (["journal"], 4)
 
-    monkeypatch.setattr(time, "sleep", pauses := Pauses(*[lambda: None] * 3, mend))
+    monkeypatch.setattr(CHECK_TIME, pauses := Pauses(*[lambda: None] * 3, mend))
     assert (kinds(check(str(data))), pauses.count) == ([], 4)
     store.close()
 
@@ -67,7 +67,7 @@ def test_a_journal_that_a_server_changes_meanwhile_is_read_again(data: Path, mon
 def test_a_journal_without_a_server_is_read_once(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing changes it."""
     cut_journal(data)
-    monkeypatch.setattr(time, "sleep", pauses := Pauses())
+    monkeypatch.setattr(CHECK_TIME, pauses := Pauses())
 
     assert "journal" in kinds(check(str(data)))
     assert pauses.count == 0
