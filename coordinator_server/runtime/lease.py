@@ -1,4 +1,4 @@
-"""Until when this process may answer: its leases, compared with CLOCK_BOOTTIME once per pass over a connection.
+"""Until when this process may answer: its leases, compared with CLOCK_BOOTTIME once per pass over a connection or over due timers.
 
 Writes need no lease: the log accepts them from the owner alone. Reads, writes without records, repeated answers and heartbeats do:
 whoever has owned a shard may not know that it has a later owner.

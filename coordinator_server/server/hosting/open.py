@@ -176,7 +176,7 @@ def open_hosting(  # noqa: PLR0913 - arguments with names
     return Hosting(
         hosted=hosted,
         node=node,
-        timers=LoopTimers(loop, services.timers, clock),
+        timers=LoopTimers(loop, services.timers, clock, base.gate),
         executor=services.executor,
         topic_news=topic_news,
         group_counts=group_counts,

@@ -7,6 +7,8 @@ reading is checked, because a stop may fall between any two readings.
 Before due timers fire, the loop reads sockets for two more turns, so that a heartbeat in a socket buffer counts before its
 session expires. Timers that become due during these turns wait for the next tick.
 
+Each time before timers fire, the leases are compared with the clock: while one is over no request is answered, so no session ends.
+
 Many timers may be due together: the sessions of all members after a start, the passes of all shards. So a turn fires
 ``FIRES_PER_TURN`` of them, or as many as fit into ``TURN_MS``, and the loop serves others before it goes on.
 """
@@ -18,6 +20,7 @@ import asyncio
 import structlog
 
 from coordinator_server.machine.shard import Clock
+from coordinator_server.runtime.lease import NO_GATE, Gate
 from coordinator_server.runtime.timers import FIRE_UNITS, TimerQueue
 
 log = structlog.get_logger(__name__)
@@ -31,10 +34,11 @@ TURN_MS = 4
 class LoopTimers:
     """Drives ``queue`` until closed. An empty queue costs one wake-up per tick."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, queue: TimerQueue, clock: Clock) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, queue: TimerQueue, clock: Clock, gate: Gate = NO_GATE) -> None:
         self._loop = loop
         self._queue = queue
         self._clock = clock
+        self._gate = gate
         self._expected_ms = 0
         self._handle: asyncio.TimerHandle | None = None
         self._is_closed = False
@@ -84,6 +88,8 @@ class LoopTimers:
         """Fire the timers that were due at ``now``, in as many turns as they need."""
         if self._is_closed:
             return
+        # A lease that has just run out suspends the shards now, whose timers begin again.
+        self._gate.is_open()
         until = self._look() + TURN_MS
         is_left = False
         try:

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from coordinator_server.machine.shard import CoordinatorResult
+from coordinator_server.runtime.lease import Gate
 from coordinator_server.runtime.timers import ShardTimers, TimerQueue
 from coordinator_server.server.hosting.timers import FIRES_PER_TURN, TICK_MS, TURN_MS, LoopTimers
 from tests.support.clock import ManualClock
@@ -86,7 +87,8 @@ class Bench:
         self.fired: list[tuple[str, int]] = []
         self.seen = StoppedAfter(self.clock, stopped_after)
         self.timers = ShardTimers(self.queue, self.seen, lambda timer: cast(None, timer.operation()))
-        self.driver = LoopTimers(cast(asyncio.AbstractEventLoop, self.loop), self.queue, self.seen)
+        self.gate = Gate(self.clock.now_ms)
+        self.driver = LoopTimers(cast(asyncio.AbstractEventLoop, self.loop), self.queue, self.seen, self.gate)
         self.driver.start()
 
     def schedule(self, key: str, delay_ms: int) -> None:
@@ -155,6 +157,16 @@ def test_a_stopped_process_expires_no_live_member() -> None:
         bench.loop.run(2 * 6000, turn_ms=20)
         assert [key for key, _ in bench.fired if key != "soon"] == ["silent", "alive"], f"stopped after reading {reading}"
     assert reading > 50
+
+
+def test_no_timer_fires_before_the_end_of_a_lease_is_known(bench: Bench) -> None:
+    """Nobody has asked since: a heartbeat in the meantime would have been refused, so the session must not end."""
+    lease = bench.gate.lease(lambda _: bench.fired.append(("lease", bench.clock.now_ms() - 1_000_000)))
+    lease.renew(bench.clock.now_ms(), 300)
+    bench.schedule("session", 280)
+    bench.loop.run(300)
+
+    assert [key for key, _ in bench.fired] == ["lease", "session"]
 
 
 def test_what_becomes_due_while_the_sockets_are_read_waits_until_they_are_read_again(bench: Bench) -> None:
