@@ -135,7 +135,7 @@ def _play(seeds: list[int], options: argparse.Namespace) -> int:
                     print(f"    {each}")
                 if not options.go_on:
                     break
-            if played % 1000 == 0:
+            if played % 100 == 0:
                 print(f"{played} seeds played, {failed} failed", flush=True)
     print(f"{played} seeds played, {failed} failed")
     return 1 if failed else 0
