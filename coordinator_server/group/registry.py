@@ -92,8 +92,13 @@ class Groups:
         A group that exists all the time is yielded once.
         """
         tables = [list(table) for table in (self.classic.stored, self.others, self.offsets.by_group)]
-        known = _each_once(chain(*tables, self.offsets.resting_groups()))
-        return (each for each in known if each in self.offsets or each in self.classic.stored or each in self.others)
+        return self._existing(_each_once(chain(*tables, self.offsets.resting_groups())))
+
+    def _existing(self, group_ids: Iterator[str]) -> Iterator[str]:
+        # No generator expression: compiled, it would be a list, and the first step of a pass would look up all groups.
+        for each in group_ids:
+            if each in self.offsets or each in self.classic.stored or each in self.others:
+                yield each
 
     def ids_at(self, committed_offset: int) -> set[str]:
         """Return every group that existed as of ``committed_offset``."""

@@ -84,7 +84,7 @@ class PlainTopic(CommitTopic[bytes]):
         self._rows_layout = RowsLayout(self.layout, partitions)
 
     def committed(self, rows: bytes) -> Iterator[tuple[int, int, int, str]]:
-        return ((partition, offset, epoch, "") for partition, offset, epoch in offsets_of(rows))
+        return iter([(partition, offset, epoch, "") for partition, offset, epoch in offsets_of(rows)])
 
     def encode(self, rows: bytes, delta: int, now_ms: int, headers: bytes) -> bytes:
         return self._rows_layout.encode(rows, delta, now_ms, headers)
@@ -104,8 +104,8 @@ class DecodedTopic(CommitTopic[list[OffsetCommitRequestPartition]]):
         self.max_bytes += self.layout.metadata_bytes(self.metadata)
 
     def committed(self, rows: list[OffsetCommitRequestPartition]) -> Iterator[tuple[int, int, int, str]]:
-        return (
-            (one.partition_index, one.committed_offset, one.committed_leader_epoch, one.committed_metadata or "") for one in rows
+        return iter(
+            [(one.partition_index, one.committed_offset, one.committed_leader_epoch, one.committed_metadata or "") for one in rows]
         )
 
     def encode(self, rows: list[OffsetCommitRequestPartition], delta: int, now_ms: int, headers: bytes) -> bytes:

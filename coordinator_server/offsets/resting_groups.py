@@ -73,8 +73,7 @@ class RestingGroups:
         return group_id in self._blocks or group_id in self._newer or self._is_in_checkpoint(group_id)
 
     def __iter__(self) -> Iterator[str]:
-        checkpoint: Iterable[str] = self._checkpoint or ()
-        return chain(list(self._blocks), (group_id for group_id in checkpoint if group_id not in self._taken))
+        return chain(list(self._blocks), self._left_in_checkpoint())
 
     def __len__(self) -> int:
         """Return an upper bound of the number of groups: those of the checkpoint count, whether they still rest or not."""
@@ -203,6 +202,12 @@ class RestingGroups:
         """Yield the offsets of a group in the checkpoint. Its block is read with the first of them."""
         block = self._of_checkpoint().block(group_id)
         yield from self._read_records(self._of_checkpoint(), group_id) if block is None else decode_offsets(block)
+
+    def _left_in_checkpoint(self) -> Iterator[str]:
+        # No generator expression: compiled, it would be a list of all of them.
+        for group_id in self._checkpoint or ():
+            if group_id not in self._taken:
+                yield group_id
 
     def _is_in_checkpoint(self, group_id: str) -> bool:
         return self._checkpoint is not None and group_id not in self._taken and group_id in self._checkpoint

@@ -44,6 +44,24 @@ def test_no_named_tuple_of_a_hot_module_has_functions_in_its_methods(path: str) 
     ] == []
 
 
+@pytest.mark.interpreted
+@pytest.mark.parametrize("path", MODULES)
+def test_no_generator_expression_of_a_hot_module_outlives_its_statement(path: str) -> None:
+    """mypyc makes a list of it: what is to be taken step by step would be done at once. A generator function stays one."""
+    found = []
+    for each in ast.walk(ast.parse((ROOT / path).read_text())):
+        match each:
+            case ast.Return(value=ast.expr() as value):
+                made: list[ast.expr] = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+            case ast.Call(func=ast.Name(id="chain"), args=made):
+                pass
+            case _:
+                continue
+        found += [f"line {one.lineno}" for one in made if isinstance(one, ast.GeneratorExp)]
+
+    assert found == []
+
+
 def test_the_command_says_which_build_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     """For bug reports and figures."""
     with pytest.raises(SystemExit):

@@ -75,7 +75,7 @@ def _inner_counter(response: type[Any], path: Sequence[str]) -> Callable[[Any, T
 
 def _at(answer: Any, path: Sequence[str]) -> Iterable[Any]:
     inner = getattr(answer, path[0]) or ()
-    return inner if len(path) == 1 else (each for one in inner for each in _at(one, path[1:]))
+    return inner if len(path) == 1 else [each for one in inner for each in _at(one, path[1:])]
 
 
 def _path_to_errors(response: type[Struct]) -> tuple[str, ...] | None:

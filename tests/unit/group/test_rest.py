@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from unittest.mock import Mock
 
 import pytest
@@ -49,6 +50,17 @@ def fetched(log: GroupLog, group_id: str) -> dict[int, int]:
 def is_resting(log: GroupLog, group_id: str) -> bool:
     groups = log.shard.groups
     return group_id in groups.offsets and group_id not in groups.offsets.by_group
+
+
+class Counted(MemoryCheckpoint):
+    """Counts the groups that it has yielded."""
+
+    yielded = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for group_id in super().__iter__():
+            self.yielded += 1
+            yield group_id
 
 
 def test_an_idle_group_comes_to_rest_and_wakes_with_a_commit() -> None:
@@ -192,6 +204,41 @@ def test_a_very_large_group_does_not_come_to_rest() -> None:
     log.advance(3 * CHECK_MS)
 
     assert not is_resting(log, "g")
+
+
+def test_a_pass_looks_up_its_groups_one_by_one() -> None:
+    """Also those of a checkpoint, and also in the compiled build: all of a shard at once were its longest step by far."""
+    log = GroupLog()
+    checkpoint = Counted([(index, OffsetCommitKey(f"old-{index}", "t", 0), OffsetCommitValue(1)) for index in range(100)], set())
+    log.shard = log.build(log.registry)
+    log.shard.use_checkpoint(checkpoint)
+    log.shard.on_loaded()
+    for index in range(100):
+        commit(log, f"new-{index}", 5)
+    groups = log.shard.groups
+
+    left = groups.ids()
+    seen = [next(left)]
+    for index in range(50, 100):
+        log.run(GroupShard.delete_groups, [f"new-{index}"], version=2)
+    seen += [next(left) for _ in range(50)]
+
+    assert len({each for each in seen if each.startswith("new-")}) == 50
+    assert len(seen) == 51
+    assert checkpoint.yielded == 1
+    assert len(list(left)) == 99
+
+
+def test_the_groups_of_a_checkpoint_are_read_one_by_one() -> None:
+    """By whoever lists all that rest."""
+    checkpoint = Counted([(index, OffsetCommitKey(f"old-{index}", "t", 0), OffsetCommitValue(1)) for index in range(100)], set())
+    log = GroupLog()
+    log.shard.use_checkpoint(checkpoint)
+
+    groups = log.shard.groups.offsets.groups_at(LATEST)
+
+    assert [next(groups) for _ in range(3)] == ["old-0", "old-1", "old-2"]
+    assert checkpoint.yielded == 3
 
 
 @pytest.mark.interpreted
