@@ -4,14 +4,15 @@
                           [--ours 'WORDS']
     make bench ARGS=--scale
     python -m bench.scale --groups 1000000 --members 100000 --only list      # one size: no slopes
+    python -m bench.scale --groups 1000000 --members 0 --check 300 --rest 420 --ahead 1000 --only days   # memory of two days, and nothing else
 
 One loop. Groups with committed offsets, and members of consumer and of classic groups, ten in each. A process beside asks
 something small every two milliseconds; its longest wait is that of any other client. For each thing that is done: the processor
 time of the loop, the longest wait, and the resident memory afterwards, at each size; and the exponents with which time and memory
 (without that of an empty server) grow. 1 is linear. Figures of each size are printed to stderr as they come.
 
-All groups commit twice, and then nobody commits for --rest seconds, in which passes that are 4 s apart let groups rest. On the
-next day they commit again, and rest again.
+All groups commit twice, and then nobody commits for --rest seconds, in which passes that are --check seconds apart let groups rest.
+On the next day they commit again, and rest again. Groups also rest while others still commit, unless passes are far apart.
 
 The last three are what a program cannot ask for: all sessions end at once after a start, because no member sends a heartbeat; a
 pass over all offsets finds none that has expired, and one finds that all have.
@@ -46,14 +47,12 @@ from tests.support.processes import cpu_s, memory_mb
 
 TOPIC: Final = "orders"
 MEMBERS_PER_GROUP: Final = 10
-PIPELINE: Final = 100
 JOIN_AT_ONCE: Final = 200
 REBALANCE_DELAY_MS: Final = 200
 ASK_EVERY_S: Final = 0.002
 DESCRIBED_AT_ONCE: Final = 10_000
 SESSION_MS: Final = 1_800_000
 SHORT_SESSION_MS: Final = 10_000
-CHECK_MS: Final = 4_000
 MINUTE_MS: Final = 60_000
 WITHIN_S: Final = 600
 EMPTY: Final = "an empty server"
@@ -73,26 +72,23 @@ class Size(NamedTuple):
 class Scale:
     """A server, and what it is asked to do."""
 
-    def __init__(self, server: Daemon, size: Size, offsets: int, rest_s: int) -> None:
-        self._server = server
-        self._size = size
-        self._offsets = offsets
-        self._rest_s = rest_s
+    def __init__(self, server: Daemon, size: Size, options: argparse.Namespace) -> None:
+        self._server, self._size, self._options = server, size, options
 
     # What fills it
 
     def commit(self) -> str:
-        rows = [OffsetCommitRequestPartition(index, 7) for index in range(self._offsets)]
+        rows = [OffsetCommitRequestPartition(index, 7) for index in range(self._options.offsets)]
         topics = [OffsetCommitRequestTopic(TOPIC, partitions=rows)]
         self._send((OffsetCommitRequest(group_id, topics=topics) for group_id in self._readers()), 8)
-        return f"{self._size.groups} groups with {self._offsets} offsets"
+        return f"{self._size.groups} groups with {self._options.offsets} offsets"
 
     def commit_again(self) -> str:
         """From other connections, as consumers that come back."""
         return self.commit()
 
     def await_rest(self) -> str:
-        time.sleep(self._rest_s)
+        time.sleep(self._options.rest)
         return "nobody commits"
 
     def commit_next_day(self) -> str:
@@ -219,8 +215,8 @@ class Scale:
         return f"{expired} sessions"
 
     def await_check(self) -> str:
-        time.sleep(2.5 * CHECK_MS / 1000)
-        return f"two passes, {CHECK_MS / 1000:.0f} s apart"
+        time.sleep(2.5 * self._options.check)
+        return f"two passes, {self._options.check} s apart"
 
     def await_expiry(self) -> str:
         left = -1
@@ -244,7 +240,7 @@ class Scale:
             for request in requests:
                 client.send(request, version)
                 waiting += 1
-                if waiting == PIPELINE:
+                if waiting == self._options.ahead:
                     for _ in range(waiting):
                         answer = client.receive()
                         assert not getattr(answer, "error_code", 0), answer
@@ -264,13 +260,14 @@ def _group(kind: str, member: int) -> str:
 
 class Measured(NamedTuple):
     """What one thing took: seconds by the clock and of the loop's processor, the longest wait of others (ms; -1 while the server
-    was away), and resident memory afterwards, MB.
+    was away), and resident memory afterwards and at most until then, MB.
     """
 
     seconds: float
     loop_s: float
     wait_ms: float
     memory_mb: float
+    peak_mb: float
     said: str
 
 
@@ -302,20 +299,20 @@ def _measure_at(size: Size, options: argparse.Namespace) -> dict[str, Measured]:
         server.overrides |= {
             "topics": f"{TOPIC}:{options.offsets}",
             "log.cleaner.enable": "false",
-            "offsets.retention.check.interval.ms": CHECK_MS,
+            "offsets.retention.check.interval.ms": 1000 * options.check,
             "group.initial.rebalance.delay.ms": REBALANCE_DELAY_MS,
             "group.consumer.max.session.timeout.ms": SESSION_MS,
             "group.consumer.session.timeout.ms": SESSION_MS,
         }
         server.start()
-        scale = Scale(server, size, options.offsets, options.rest)
-        found = {EMPTY: Measured(0, 0, -1, memory_mb(server.pid), "")}
+        scale = Scale(server, size, options)
+        found = {EMPTY: Measured(0, 0, -1, memory_mb(server.pid), 0, "")}
 
         def note(name: str, measured: Measured) -> None:
             found[name] = measured
             print(
                 f"{size.groups:9,} {name:26}{measured.seconds:8.2f} s   loop {measured.loop_s:7.2f} s   longest wait"
-                f" {measured.wait_ms:7.1f} ms   {measured.memory_mb:6.0f} MB   {measured.said}",
+                f" {measured.wait_ms:7.1f} ms   {measured.memory_mb:6.0f} MB (peak {measured.peak_mb:.0f})   {measured.said}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -335,7 +332,8 @@ def _measure_at(size: Size, options: argparse.Namespace) -> dict[str, Measured]:
             "group.consumer.min.session.timeout.ms": SHORT_SESSION_MS,
             "group.consumer.session.timeout.ms": SHORT_SESSION_MS,
         }
-        note("start", _restart({}, server))
+        if _is_wanted("start", options):
+            note("start", _restart({}, server))
         for name, overrides, wait in (
             ("sessions end", short, scale.await_sessions),
             ("nothing expires", {}, scale.await_check),
@@ -359,7 +357,7 @@ def _measure(work: Callable[[], str], server: Daemon) -> Measured:
         seconds, used = time.monotonic() - began, cpu_s(server.pid) - before
         time.sleep(0.2)
         wait_ms = longest()
-    return Measured(seconds, used, wait_ms, memory_mb(server.pid), said)
+    return Measured(seconds, used, wait_ms, memory_mb(server.pid), memory_mb(server.pid, "VmHWM"), said)
 
 
 def _restart(overrides: Mapping[str, object], server: Daemon) -> Measured:
@@ -369,7 +367,8 @@ def _restart(overrides: Mapping[str, object], server: Daemon) -> Measured:
     server.overrides |= overrides
     server.start()
     seconds, used = time.monotonic() - stopped, cpu_s(server.pid)
-    return Measured(seconds, used, -1, memory_mb(server.pid), f"stopped in {stopped - began:.2f} s")
+    memory = memory_mb(server.pid), memory_mb(server.pid, "VmHWM")
+    return Measured(seconds, used, -1, *memory, f"stopped in {stopped - began:.2f} s")
 
 
 def _name(function: Callable[..., str]) -> str:
@@ -388,8 +387,10 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--rest", type=int, default=10, metavar="SECONDS", help="for groups to come to rest; a million take minutes (%(default)s)"
     )
+    parser.add_argument("--check", type=int, default=4, metavar="SECONDS", help="between passes (%(default)s; a server: 600)")
+    parser.add_argument("--ahead", type=int, default=100, metavar="N", help="commits and joins without an answer (%(default)s)")
     parser.add_argument("--ours", default="", metavar="WORDS", help="this server, started so")
-    parser.add_argument("--only", action="append", metavar="WORD", help="of what it is asked for; may be repeated")
+    parser.add_argument("--only", action="append", metavar="WORD", help="of what comes after the members; may be repeated")
     return parser.parse_args()
 
 
