@@ -91,8 +91,19 @@ class Groups:
 
         A group that exists all the time is yielded once.
         """
-        tables = [list(table) for table in (self.classic.stored, self.others, self.offsets.by_group)]
-        return self._existing(_each_once(chain(*tables, self.offsets.resting_groups())))
+        return self._existing(self._each_once(chain(self.classic.stored, self.others, self.offsets.by_group)))
+
+    def _each_once(self, group_ids: Iterable[str]) -> Iterator[str]:
+        """Copy some ids now, with those that rest in memory. Yield them, and those of the checkpoint."""
+        # As keys of a dict, which the collector of garbage skips (to Python 3.13). It would look at each element of a list or a set:
+        # all shards of a loop have such a copy during their passes.
+        copied = dict.fromkeys(chain(group_ids, self.offsets.resting_in_memory()))
+        return chain(copied, self._without(copied, self.offsets.groups_of_checkpoint()))
+
+    def _without(self, copied: dict[str, None], group_ids: Iterable[str]) -> Iterator[str]:
+        for each in group_ids:
+            if each not in copied:
+                yield each
 
     def _existing(self, group_ids: Iterator[str]) -> Iterator[str]:
         # No generator expression: compiled, it would be a list, and the first step of a pass would look up all groups.
@@ -128,8 +139,7 @@ class Groups:
 
     def candidates_at(self, committed_offset: int) -> Iterator[str]:
         """Return, each once, the groups that may have existed as of ``committed_offset``. Groups may change meanwhile."""
-        copies = [table.keys_at(committed_offset) for table in self.tables]
-        return _each_once(chain(*copies, self.offsets.resting_groups()))
+        return self._each_once(chain.from_iterable([table.keys_at(committed_offset) for table in self.tables]))
 
     @property
     def tables(self) -> list[TimelineDict[str, Any]]:
@@ -199,11 +209,3 @@ def encoded_block(records: Sequence[CoordinatorRecord], keep: Callable[[int], No
 def encoded(record: CoordinatorRecord) -> EncodedRecord:
     """Return the bytes of a record."""
     return GROUP_SERDE.encode_key(record), GROUP_SERDE.encode_value(record)
-
-
-def _each_once(group_ids: Iterable[str]) -> Iterator[str]:
-    seen: set[str] = set()
-    for group_id in group_ids:
-        if group_id not in seen:
-            seen.add(group_id)
-            yield group_id

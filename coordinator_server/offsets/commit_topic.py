@@ -105,7 +105,10 @@ class DecodedTopic(CommitTopic[list[OffsetCommitRequestPartition]]):
 
     def committed(self, rows: list[OffsetCommitRequestPartition]) -> Iterator[tuple[int, int, int, str]]:
         return iter(
-            [(one.partition_index, one.committed_offset, one.committed_leader_epoch, one.committed_metadata or "") for one in rows]
+            [
+                (one.partition_index, one.committed_offset, one.committed_leader_epoch, one.committed_metadata or "")
+                for one in rows
+            ]
         )
 
     def encode(self, rows: list[OffsetCommitRequestPartition], delta: int, now_ms: int, headers: bytes) -> bytes:

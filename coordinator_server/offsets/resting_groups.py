@@ -79,16 +79,20 @@ class RestingGroups:
         """Return an upper bound of the number of groups: those of the checkpoint count, whether they still rest or not."""
         return len(self._blocks) + (0 if self._checkpoint is None else len(self._checkpoint))
 
-    def ever(self) -> Iterator[str]:
-        """Yield the groups that rest now, and those of the checkpoint that did before. Groups may change meanwhile."""
-        return chain(list(self._blocks), self._checkpoint or ())
+    def in_memory(self) -> Iterable[str]:
+        """Return the groups that came to rest since the load, until the next change."""
+        return self._blocks
+
+    def of_checkpoint(self) -> Iterable[str]:
+        """Return the groups of the checkpoint, whether they still rest or not. Groups may change meanwhile."""
+        return self._checkpoint or ()
 
     def bounds(self, group_id: str) -> ExpiryBounds | None:
         """Return the expiry bounds of a resting group, or None if it has newer commits."""
         if group_id in self._newer:
             return None
         kept = self._blocks.get(group_id)
-        return ExpiryBounds(*self._of_checkpoint().bounds(group_id)) if kept is None else bounds_of(kept)
+        return ExpiryBounds(*self._open_checkpoint().bounds(group_id)) if kept is None else bounds_of(kept)
 
     def count(self, group_id: str) -> int:
         """Return an upper bound of the number of offsets of a resting group, without reading them."""
@@ -175,7 +179,7 @@ class RestingGroups:
 
     def _rows(self, group_id: str) -> int:
         kept = self._blocks.get(group_id)
-        return self._of_checkpoint().rows(group_id) if kept is None else rows_of(kept)
+        return self._open_checkpoint().rows(group_id) if kept is None else rows_of(kept)
 
     def _begin(self, group_id: str) -> GroupOffsets:
         """Return the offsets of a group. Those of its block are not decoded yet."""
@@ -189,7 +193,7 @@ class RestingGroups:
         kept = self._blocks.get(group_id)
         if kept is not None:
             return kept
-        checkpoint = self._of_checkpoint()
+        checkpoint = self._open_checkpoint()
         rows = checkpoint.rows(group_id)
         if rows > self.at_once:
             return self._of_block(group_id)
@@ -200,8 +204,8 @@ class RestingGroups:
 
     def _of_block(self, group_id: str) -> Iterator[Row]:
         """Yield the offsets of a group in the checkpoint. Its block is read with the first of them."""
-        block = self._of_checkpoint().block(group_id)
-        yield from self._read_records(self._of_checkpoint(), group_id) if block is None else decode_offsets(block)
+        block = self._open_checkpoint().block(group_id)
+        yield from self._read_records(self._open_checkpoint(), group_id) if block is None else decode_offsets(block)
 
     def _left_in_checkpoint(self) -> Iterator[str]:
         # No generator expression: compiled, it would be a list of all of them.
@@ -212,7 +216,7 @@ class RestingGroups:
     def _is_in_checkpoint(self, group_id: str) -> bool:
         return self._checkpoint is not None and group_id not in self._taken and group_id in self._checkpoint
 
-    def _of_checkpoint(self) -> CheckpointState:
+    def _open_checkpoint(self) -> CheckpointState:
         assert self._checkpoint is not None
         return self._checkpoint
 

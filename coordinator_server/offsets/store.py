@@ -201,9 +201,13 @@ class OffsetStore:
             self.on_rested(group_id, offsets)
         return found.rows if is_short else found.rows * OFFSETS_PER_READ
 
-    def resting_groups(self) -> Iterator[str]:
-        """Yield the groups that rest, and those of the checkpoint that did before. Groups may change meanwhile."""
-        return iter(()) if self._resting is None else self._resting.ever()
+    def resting_in_memory(self) -> Iterable[str]:
+        """Return the groups that came to rest since the load, until the next change."""
+        return () if self._resting is None else self._resting.in_memory()
+
+    def groups_of_checkpoint(self) -> Iterable[str]:
+        """Return the groups that rest in the checkpoint, and those that did before. Groups may change meanwhile."""
+        return () if self._resting is None else self._resting.of_checkpoint()
 
     def resting_count(self) -> int:
         """Return an upper bound of the number of groups that rest."""
