@@ -4,7 +4,7 @@
                           [--ours 'WORDS']
     make bench ARGS=--scale
     python -m bench.scale --groups 1000000 --members 100000 --only list      # one size: no slopes
-    python -m bench.scale --groups 1000000 --members 0 --check 300 --rest 420 --ahead 1000 --only days   # memory of two days, and nothing else
+    python -m bench.scale --groups 1000000 --members 0 --check 300 --rest 420 --ahead 1000 --only days   # memory of two days
 
 One loop. Groups with committed offsets, and members of consumer and of classic groups, ten in each. A process beside asks
 something small every two milliseconds; its longest wait is that of any other client. For each thing that is done: the processor

@@ -95,8 +95,8 @@ class Groups:
 
     def _each_once(self, group_ids: Iterable[str]) -> Iterator[str]:
         """Copy some ids now, with those that rest in memory. Yield them, and those of the checkpoint."""
-        # As keys of a dict, which the collector of garbage skips (to Python 3.13). It would look at each element of a list or a set:
-        # all shards of a loop have such a copy during their passes.
+        # As keys of a dict, which the collector of garbage skips (to Python 3.13). Of a list or a set it would visit each element,
+        # and all shards of a loop have such a copy during their passes.
         copied = dict.fromkeys(chain(group_ids, self.offsets.resting_in_memory()))
         return chain(copied, self._without(copied, self.offsets.groups_of_checkpoint()))
 

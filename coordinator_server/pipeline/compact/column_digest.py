@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -11,11 +11,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from coordinator_server.pipeline.compact.varint_columns import Words, edges_of, varints
-from coordinator_server.pipeline.input.columns import HEADER, BatchColumns, Columns, slices
+from coordinator_server.pipeline.input.columns import HEADER, BatchColumns, Columns, Ints, slices
 from coordinator_server.pipeline.layer.record_digest import GOLDEN, MASK, MIX, SEEDS, RecordDigest
 from protocol.record_batch import NO_PRODUCER_ID
 
+# Of records that are hashed or written at a time: copies of their bytes, and five times that for hashes, are in memory then.
 WRITE_RECORDS: Final = 1 << 17
+WRITE_BYTES: Final = 8 << 20
 _EMPTY: Final = pa.scalar(b"", pa.large_binary())
 _PADDING: Final = pa.array([b"\0" * size for size in range(8)], pa.large_binary())
 # The fields of a batch that are hashed with the records of a producer.
@@ -33,8 +35,7 @@ def digest_batches(file: BatchColumns) -> RecordDigest:
     found = digest_columns([file.records.take(~is_of_producer)])
     records = file.records.take(is_of_producer)
     headers = np.repeat(file.headers[of_producer], file.headers["count"][of_producer])
-    for first in range(0, len(records), WRITE_RECORDS):
-        part = slice(first, first + WRITE_RECORDS)
+    for part in portions(records.value_end - records.tail_start):
         found.merge(_digest_slice(_with_producers(records.take(part), headers[part])))
     return found
 
@@ -43,9 +44,27 @@ def digest_columns(kept: Sequence[Columns]) -> RecordDigest:
     """Return the ``RecordDigest`` of whole columns."""
     found = RecordDigest()
     for part in kept:
-        for first in range(0, len(part), WRITE_RECORDS):
-            found.merge(_digest_slice(part.take(slice(first, first + WRITE_RECORDS)).keys_and_values()))
+        for rows in portions(part.value_end - part.tail_start):
+            found.merge(_digest_slice(part.take(rows).keys_and_values()))
     return found
+
+
+def portions(sizes: Ints) -> Iterator[slice]:
+    """Divide rows of some sizes into what is worked on at a time, at least one row."""
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    first, end = 0, len(sizes)
+    while first < end:
+        last = portion_end(edges, first, first + WRITE_RECORDS)
+        yield slice(first, last)
+        first = last
+
+
+def portion_end(edges: Ints, first: int, end: int) -> int:
+    """Return the end of a portion that begins at ``first`` and ends at ``end`` or before, with at most WRITE_BYTES or one element.
+
+    ``edges`` has the bytes before each element, and all of them at its end.
+    """
+    return max(first + 1, min(end, int(np.searchsorted(edges, edges[first] + WRITE_BYTES, "right")) - 1))
 
 
 def _with_producers(records: Columns, headers: NDArray[Any]) -> pa.Array:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from coordinator_server.log.jobs import InputFile, Layer, LayerAttempt
 from coordinator_server.log.opening import input_bytes
-from coordinator_server.pipeline.compact.column_digest import WRITE_RECORDS, digest_batches, digest_columns
+from coordinator_server.pipeline.compact.column_digest import WRITE_RECORDS, digest_batches, digest_columns, portion_end
 from coordinator_server.pipeline.compact.engine import EngineResult, PythonEngine
 from coordinator_server.pipeline.compact.last_markers import without_old_markers
 from coordinator_server.pipeline.compact.settlement import ATTRIBUTES, Settlement
@@ -267,9 +267,10 @@ def write_batches(
     size = _joined(kept, "key_end") - _joined(kept, "key_start") + np.maximum(_joined(kept, "value_size"), 0)
     offset, epoch = _joined(kept, "offset"), _joined(kept, "epoch")
     rows = _Rows(offset, _joined(kept, "timestamp"), epoch, _cuts(offset, epoch, size, bases))
+    edges = np.concatenate([[0], np.cumsum(size)])[rows.cuts]
     first, end = 0, len(rows.cuts) - (1 if is_end else 2)
     while first < end:
-        last = max(first + 1, int(np.searchsorted(rows.cuts, rows.cuts[first] + WRITE_RECORDS, "right")) - 1)
+        last = portion_end(edges, first, int(np.searchsorted(rows.cuts, rows.cuts[first] + WRITE_RECORDS, "right")) - 1)
         cuts = rows.cuts[first : min(last, end) + 1]
         span = np.arange(cuts[0], cuts[-1])
         tails = pa.concat_arrays([part.tails() for part in _split(kept, span) if len(part)])
