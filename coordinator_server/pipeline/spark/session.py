@@ -112,6 +112,8 @@ def is_alive(spark: SparkSession) -> bool:
 
 def gist(error: Exception) -> str:
     """Return the one line of an error of Spark that says the reason."""
+    if isinstance(error, OSError):
+        return f"its JVM does not answer, and may have been ended for want of memory: {error}"
     message = ""
     if isinstance(error, Py4JJavaError):
         # The JVM that has the message may have ended.

@@ -20,13 +20,12 @@ from typing import Any, Final, TypeVar
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from coordinator_server.log.errors import DamagedLog, LogError
 from coordinator_server.pipeline.errors import GateClosed, PipelineError, ShardDamaged, ShardFailed
 from coordinator_server.pipeline.progress import Progress
-from coordinator_server.pipeline.spark.session import gist
+from coordinator_server.pipeline.spark.session import ERRORS, gist
 
 T = TypeVar("T")
 
@@ -34,6 +33,8 @@ SCHEMA: Final = "result binary, error string, is_damage boolean"
 """The rows that tasks return."""
 TASKS_PER_CORE: Final = 4
 POLL_S: Final = 0.2
+# A connection to a JVM that has ended is refused.
+_ERRORS: Final = (*ERRORS, OSError)
 
 
 def divide(spark: SparkSession, items: Sequence[T], size: Callable[[T], int]) -> list[Sequence[T]]:
@@ -58,7 +59,7 @@ def run_tasks(
     try:
         done, records = context.accumulator(0), context.accumulator(0)
         rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(partial(_task, tasks, work, count), SCHEMA)
-    except (PySparkException, Py4JError) as error:
+    except _ERRORS as error:
         raise ShardFailed(f"Spark gave up: {gist(error)}") from error
     return collect_results(context, rows, lambda: progress.advance(done.value, records.value))
 
@@ -137,6 +138,6 @@ def _collect(context: SparkContext, rows: DataFrame, report: Callable[[], None])
     report()
     try:
         collected: list[Any] = collecting.result()
-    except (PySparkException, Py4JError) as error:
+    except _ERRORS as error:
         raise ShardFailed(f"Spark gave up: {gist(error)}") from error
     return collected

@@ -22,6 +22,7 @@ class Dying:
     def __init__(self, error: Exception) -> None:
         self._error = error
         self._is_dead = Event()
+        self.found: Exception = Py4JNetworkError("Answer from Java side is empty")
 
     def cancelAllJobs(self) -> None:  # noqa: N802 - Spark's name
         self._is_dead.set()
@@ -29,7 +30,7 @@ class Dying:
 
     def collect(self) -> Any:
         assert self._is_dead.wait(60)
-        raise Py4JNetworkError("Answer from Java side is empty")
+        raise self.found
 
 
 @pytest.mark.parametrize("error", [ConnectionRefusedError(), Py4JNetworkError("Answer from Java side is empty")])
@@ -43,11 +44,19 @@ def test_an_interruption_is_not_replaced_by_an_error_of_the_jvm(error: Exception
         collect_results(dying, dying, interrupt)
 
 
-def test_a_jvm_that_dies_is_a_failure() -> None:
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (Py4JNetworkError("Answer from Java side is empty"), "Answer from Java side is empty"),
+        (ConnectionRefusedError(111, "Connection refused"), "its JVM does not answer, .*memory: .*Connection refused"),
+    ],
+)
+def test_a_jvm_that_dies_is_a_failure(found: Exception, said: str) -> None:
     dying = Dying(ConnectionRefusedError())
+    dying.found = found
     dying._is_dead.set()
 
-    with pytest.raises(ShardFailed, match="Spark gave up: Answer from Java side is empty"):
+    with pytest.raises(ShardFailed, match=f"Spark gave up: {said}"):
         collect_results(cast("Any", dying), cast("Any", dying), lambda: None)
 
 
