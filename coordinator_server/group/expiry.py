@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from coordinator_server.group.group_type import ExpiryRule, GroupContext
-from coordinator_server.group.pass_step import PassStep
+from coordinator_server.group.pass_step import OFFSETS_PER_LOOK, PassStep
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.rest import rest_if_idle
 from coordinator_server.group.why import Why
@@ -161,13 +161,13 @@ class OffsetExpiry:
 
     def _enter(self, group_id: str, step: PassStep, now_ms: int) -> _Visit | None:
         """Let the group rest if it is idle. Return its visit, or None if it can have no expired offset."""
-        step.looks -= rest_if_idle(self._groups, group_id, now_ms, self._context.config.offsets_retention_check_interval_ms)
+        interval_ms = self._context.config.offsets_retention_check_interval_ms
+        step.looks -= OFFSETS_PER_LOOK + rest_if_idle(self._groups, group_id, now_ms, interval_ms)
         if self._bound(group_id) <= now_ms:
             bound_ms = self._was_earliest_ms.get(group_id, 0)
             if bound_ms <= now_ms:
                 return _Visit(OffsetCursor(group_id))
             self._earliest_ms[group_id] = bound_ms
-        step.looks -= 1
         return None
 
     def _go_on(self, visit: _Visit, step: PassStep, now_ms: int) -> None:

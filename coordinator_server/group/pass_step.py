@@ -17,7 +17,9 @@ from protocol.coordinator_records import CoordinatorRecord
 
 OFFSETS_PER_STEP: Final = 2_000
 RECORDS_PER_STEP: Final = 200
-# The cost of entering a group, as a number of offsets, and the number of its positions that are copied at the cost of one offset.
+# The cost of a look at a group, even if it neither comes to rest nor has anything due, and that of entering one besides, as numbers
+# of offsets, and the number of its positions that are copied at the cost of one offset.
+OFFSETS_PER_LOOK: Final = 5
 OFFSETS_PER_GROUP: Final = 10
 COPIES_PER_OFFSET: Final = 50
 

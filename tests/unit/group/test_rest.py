@@ -5,13 +5,16 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
+from coordinator_server.group import expiry
 from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.likeness import TELLING, are_alike
 from coordinator_server.group.fetch import PlainFetch, fetch_plain
+from coordinator_server.group.pass_step import OFFSETS_PER_LOOK, OFFSETS_PER_STEP
 from coordinator_server.group.rest import IDLE_MS, MOST_OFFSETS, rest_if_idle
 from coordinator_server.group.shard import GroupShard
 from coordinator_server.machine.timeline import LATEST
@@ -206,6 +209,28 @@ def test_a_very_large_group_does_not_come_to_rest() -> None:
     log.advance(3 * CHECK_MS)
 
     assert not is_resting(log, "g")
+
+
+@pytest.mark.interpreted
+@pytest.mark.parametrize("age_ms", [0, CHECK_MS - 1], ids=["they have just committed", "they come to rest"])
+def test_a_step_looks_at_a_bounded_number_of_small_groups(age_ms: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look at a group takes as long as one at several offsets, also if nothing comes of it."""
+    log = GroupLog(config_with(offsets_retention_minutes=60))
+    count, looks = OFFSETS_PER_STEP, [0]
+
+    def look(*of_group: Any) -> int:
+        looks[-1] += 1
+        return rest_if_idle(*of_group)
+
+    monkeypatch.setattr(expiry, "rest_if_idle", look)
+    log.advance(CHECK_MS - 1 - age_ms)
+    for index in range(count):
+        commit(log, f"group-{index}", 5)
+
+    log.advance(age_ms + 60_000, lambda _: looks.append(0))
+
+    assert sum(looks) == count
+    assert max(looks) <= OFFSETS_PER_STEP // OFFSETS_PER_LOOK
 
 
 def test_a_pass_looks_up_its_groups_one_by_one() -> None:
