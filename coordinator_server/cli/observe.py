@@ -147,7 +147,7 @@ def _page(options: argparse.Namespace, settings: ConnectionSettings) -> HttpProc
     """Return the process of the page, if there is to be one. Raises ConfigError, StartError."""
     from coordinator_server.config.load import load
     from coordinator_server.config.values import any_page_address, is_of_this_machine
-    from coordinator_server.security.tls import TlsSettings
+    from coordinator_server.security.tls_settings import TlsSettings
     from coordinator_server.server.http_process import HttpProcess, PageSetup, check_page_packages, wanted_page
 
     address = any_page_address("--page", options.page or "")

@@ -12,44 +12,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from cryptography import x509
 
 from coordinator_server.config import Config, ConfigError
-from coordinator_server.config.listener_settings import setting_of
 from coordinator_server.machine.provenance import ANONYMOUS
 from coordinator_server.security.certificate_names import subject_name
 from coordinator_server.security.principal_mapping import PrincipalMapping
 from coordinator_server.security.tls_reason import tls_reason
+from coordinator_server.security.tls_settings import TlsSettings
 
 _VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _CLIENT_AUTH: Final = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 _USER: Final = "User:"
-
-
-class TlsSettings(NamedTuple):
-    """The properties of a listener, each with its own value or that of all listeners."""
-
-    listener: str
-    keystore_type: str
-    keystore_location: str
-    keystore_key: str
-    keystore_certificate_chain: str
-    key_password: str
-    truststore_type: str
-    truststore_location: str
-    truststore_certificates: str
-    client_auth: str
-    enabled_protocols: str
-    cipher_suites: str
-    principal_mapping_rules: str
-
-    @classmethod
-    def of(cls, config: Config, listener: str) -> TlsSettings:
-        """Return the settings of a listener. Raises ConfigError."""
-        names = [name for name in cls._fields if name != "listener"]
-        return cls(listener, *(str(setting_of(config, listener, f"ssl.{name.replace('_', '.')}")) for name in names))
 
 
 class ListenerTls:

@@ -26,7 +26,7 @@ from coordinator_server.config import Config, ConfigError
 from coordinator_server.config.listeners import bracketed
 from coordinator_server.config.logs import Logs
 from coordinator_server.config.values import is_of_this_machine, metrics_address, page_address
-from coordinator_server.security.tls import ListenerTls, TlsSettings
+from coordinator_server.security.tls_settings import TlsSettings
 from coordinator_server.server.errors import StartError
 from coordinator_server.server.hosting.interpreter import child_command
 from coordinator_server.server.wire.ports import listen_problem
@@ -140,6 +140,8 @@ class HttpProcess:
         wanted = self._wanted if wanted is None else wanted
         if wanted.tls is None or self._process is None:
             return
+        from coordinator_server.security.tls import ListenerTls
+
         try:
             certificate = ListenerTls(wanted.tls)
         except ConfigError as wrong:

@@ -18,7 +18,8 @@ from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.machine.outbox import Effect
 from coordinator_server.machine.shard import RequestContext
 from coordinator_server.runtime.callback_reply import CallbackReply
-from coordinator_server.security.tls import ListenerTls, TlsSettings
+from coordinator_server.security.tls import ListenerTls
+from coordinator_server.security.tls_settings import TlsSettings
 from coordinator_server.server.cluster import node_links, presence
 from coordinator_server.server.cluster.effects import Asked, Courier, Destinations
 from coordinator_server.server.cluster.link import encode_message

@@ -19,7 +19,7 @@ import pytest
 from coordinator_server.config.load import load
 from coordinator_server.page.answers import ANSWERS
 from coordinator_server.page.app import VIEWS
-from coordinator_server.security.tls import TlsSettings
+from coordinator_server.security.tls_settings import TlsSettings
 from coordinator_server.server.http_process import HttpProcess, PageSetup, wanted_page
 from protocol.acl_codes import Operation, ResourceType
 from protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse

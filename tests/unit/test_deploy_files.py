@@ -27,7 +27,8 @@ from coordinator_server.config.load import load, parse_overrides
 from coordinator_server.config.sources import Sources
 from coordinator_server.config.values import metrics_address
 from coordinator_server.log.postgresql.address import Address, check_password
-from coordinator_server.security.tls import ListenerTls, TlsSettings
+from coordinator_server.security.tls import ListenerTls
+from coordinator_server.security.tls_settings import TlsSettings
 from tests.support.configs import config_with
 
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,8 @@ from coordinator_server.config.names import is_secret
 from coordinator_server.config.properties import property_names
 from coordinator_server.config.sources import Sources
 from coordinator_server.security.sasl.mechanisms import mechanisms_of
-from coordinator_server.security.tls import ListenerTls, TlsSettings
+from coordinator_server.security.tls import ListenerTls
+from coordinator_server.security.tls_settings import TlsSettings
 from tests.support.certificates import Authority
 
 MARKER = "S3CR3T"

@@ -6,7 +6,8 @@ import asyncio
 
 from coordinator_server.config import Config
 from coordinator_server.config.listeners import ListenerSpec, node_listener
-from coordinator_server.security.tls import ListenerTls, TlsSettings
+from coordinator_server.security.tls import ListenerTls
+from coordinator_server.security.tls_settings import TlsSettings
 from coordinator_server.server.cluster.link_transport import OtherNodes
 from coordinator_server.server.cluster.node_links import NodeLinks, PurposeLinks
 from coordinator_server.server.cluster.view import Endpoint

@@ -29,7 +29,8 @@ def read_certificates(config: Config, listeners: Sequence[ListenerSpec]) -> dict
     if not names:
         return {}
     # Only a server with TLS loads the package.
-    from coordinator_server.security.tls import ListenerTls, TlsSettings
+    from coordinator_server.security.tls import ListenerTls
+    from coordinator_server.security.tls_settings import TlsSettings
 
     try:
         return {name: ListenerTls(TlsSettings.of(config, name)) for name in names}

@@ -23,3 +23,20 @@ def test_nothing_of_the_spark_extra_is_imported_before_a_job_needs_it() -> None:
     found = subprocess.run([sys.executable, "-c", EVERY_COMMAND], capture_output=True, text=True, check=True)
 
     assert found.stdout == "\n"
+
+
+SERVER = """
+import sys
+
+from coordinator_server.cli import serve
+from coordinator_server.server import daemon, http_process
+
+print(*sorted({"cryptography", "re2"} & sys.modules.keys()))
+"""
+
+
+def test_a_server_without_tls_imports_nothing_of_it() -> None:
+    """The library for certificates takes a fifth of a start."""
+    found = subprocess.run([sys.executable, "-c", SERVER], capture_output=True, text=True, check=True)
+
+    assert found.stdout == "\n"

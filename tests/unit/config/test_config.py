@@ -27,7 +27,7 @@ from coordinator_server.config.values import (
 )
 from coordinator_server.kinds import KINDS, partition_counts
 from coordinator_server.security.sasl.mechanisms import SETTINGS
-from coordinator_server.security.tls import TlsSettings
+from coordinator_server.security.tls_settings import TlsSettings
 from tests.support.configs import config_with
 from tests.support.server import ROOT
 

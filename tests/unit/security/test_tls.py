@@ -12,7 +12,8 @@ import pytest
 
 from coordinator_server.config import Config, ConfigError
 from coordinator_server.config.load import load
-from coordinator_server.security.tls import ListenerTls, TlsSettings, openssl_cipher
+from coordinator_server.security.tls import ListenerTls, openssl_cipher
+from coordinator_server.security.tls_settings import TlsSettings
 from tests.support.certificates import Authority, Identity
 from tests.support.configs import config_with
 
