@@ -37,6 +37,7 @@ from types import SimpleNamespace
 from typing import IO, Any, Final, NoReturn, Protocol
 
 from coordinator_server.cli import COMMANDS, main
+from coordinator_server.config.load import load
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
 PACKET_BYTES: Final = 1 << 17
@@ -50,6 +51,7 @@ _OF_SERVER: Final = (
     "coordinator_server.cli.serve",
     "coordinator_server.server.daemon",
     "coordinator_server.server.hosting.slow_turns",
+    "coordinator_server.server.http_process",
     "coordinator_server.server.supervisor.supervisor",
 )
 _GENERATED: Final = "protocol.generated"
@@ -276,6 +278,8 @@ def _import(kind: str) -> None:
         import_module(name)
     for each in iter_modules(import_module(_GENERATED).__path__):
         import_module(f"{_GENERATED}.{each.name}")
+    # What the first use of a property computes.
+    load({"topics": "any:1"})
     # What is shared with the forks stays shared: the collector does not touch it.
     gc.collect()
     gc.freeze()
