@@ -113,7 +113,7 @@ def sessions_do_not_begin_after_a_start(patch: pytest.MonkeyPatch) -> None:
 MUTANTS: list[tuple[Callable[[pytest.MonkeyPatch], None], str, int]] = [
     (nobody_is_fenced, "a newer one", 0),
     (a_snapshot_has_the_last_batches_only, "is lost", 0),
-    (what_is_below_the_start_offset_comes_back, "records below", 2),
+    (what_is_below_the_start_offset_comes_back, "records below", 4),
     (partitions_are_assigned_at_once, "assigned and not initialized", 0),
     (a_load_forgets_what_is_to_be_initialized, "not settled", 4),
     (a_load_forgets_what_is_to_be_deleted, "not settled", 11),
