@@ -11,8 +11,9 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
+from copy import copy, deepcopy
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from coordinator_server.log.errors import LockedLog
 
@@ -108,6 +109,18 @@ class _Inode:
             _apply(change, names)
         return names
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Inode:
+        """As ``copy`` makes it, in a fifth of the time: texts and bytes do not change."""
+        twin = memo[id(self)] = _Inode(is_dir=self.is_dir)
+        twin.content = self.content[:]
+        twin.sectors = {sector: versions[:] for sector, versions in self.sectors.items()}
+        twin.sizes = self.sizes[:]
+        twin.names = {name: deepcopy(inode, memo) for name, inode in self.names.items()}
+        twin.pending = [type(change)(*deepcopy([*change], memo)) for change in self.pending]
+        twin.durable_names = {name: deepcopy(inode, memo) for name, inode in self.durable_names.items()}
+        twin.holders = self.holders
+        return twin
+
     def _remember(self, start: int, end: int) -> None:
         self.sizes.append(len(self.content))
         for sector in range(start // SECTOR, -(-end // SECTOR)):
@@ -129,6 +142,14 @@ class SimulatedDisk:
         self.is_down = False
         self._moves: list[_Move] = []
         self.open_files: set[SimulatedFile] = set()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """All of it, without a look at each number of the generator and at each name of a call."""
+        twin = memo[id(self)] = object.__new__(type(self))
+        memo[id(self.calls)] = [*self.calls]
+        memo[id(self.rng)] = copy(self.rng)
+        twin.__dict__.update({name: deepcopy(value, memo) for name, value in self.__dict__.items()})
+        return twin
 
     # What a test does to it.
 
