@@ -156,7 +156,7 @@ def run(directory: Path, environment: dict[str, str], **files: str) -> subproces
         (directory / f"{name}.py").write_text(content)
     (directory / "pytest.ini").write_text(INI)
     command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "."]
-    return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, timeout=200, check=False)
 
 
 @pytest.fixture
