@@ -5,7 +5,7 @@ A topic in *deleting* is an open intent: the messages for its partitions are del
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -39,27 +39,29 @@ def deleted_record(share: ShareContext, group: ShareGroup, topic_ids: Collection
 
 def resume_deletions(share: ShareContext) -> None:
     """Send the messages of all open intents again, after a load."""
-    _resume(share, [group_id for group_id, group in share.groups.by_id.items() if group.state_topics.value.deleting])
+    group_ids = [group_id for group_id, group in share.groups.by_id.items() if group.state_topics.value.deleting]
+    if group_ids:
+        _resume(share, share.topics.has_all_of_now(), group_ids)
 
 
-def _resume(share: ShareContext, group_ids: Collection[str]) -> CoordinatorResult[Any]:
-    """Send the messages of these groups. Of topics that do not exist any longer no state is left; those of unknown ones wait.
+def _resume(share: ShareContext, has_all: Callable[[], bool], group_ids: Collection[str]) -> CoordinatorResult[Any]:
+    """Send the messages of these groups, when all topics are known that existed at the load, each with all its partitions.
 
-    The record has no partitions: the topics have. A loop that has just started may not know any.
+    The record has no partitions: the topics have. A former owner of the shard may have known more of them. Of topics that do not
+    exist any longer no state is left.
     """
     share.unresumed.clear()
+    if not (share.topics.is_current and has_all()):
+        share.unresumed.update(group_ids)
+        share.timer.schedule(_KEY, RETRY_MS, partial(_resume, share, has_all, group_ids), RETRY_MS)
+        return CoordinatorResult(None)
     for group_id in group_ids:
         group = share.groups.by_id.get(group_id)
         topic_ids = () if group is None else group.state_topics.value.deleting
         topics = [topic for topic_id in topic_ids if (topic := share.topics.topic_by_id(topic_id)) is not None]
-        if len(topics) < len(topic_ids) and not share.topics.is_current:
-            share.unresumed.add(group_id)
-            continue
         partitions: Partitions = {topic.topic_id: list(range(topic.partitions)) for topic in topics}
         if partitions:
             delete_states(share, group_id, partitions, partial(_finish, share, group_id, partitions))
-    if share.unresumed:
-        share.timer.schedule(_KEY, RETRY_MS, partial(_resume, share, sorted(share.unresumed)), RETRY_MS)
     return CoordinatorResult(None)
 
 

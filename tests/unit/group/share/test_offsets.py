@@ -285,6 +285,26 @@ def test_a_deletion_goes_on_after_a_load_when_its_topics_are_known(world: ShareW
     world.assert_settled()
 
 
+@pytest.mark.parametrize("lacks", ["is_current", "has_all"])
+def test_a_deletion_waits_after_a_load_for_all_partitions_of_its_topics(world: ShareWorld, lacks: str) -> None:
+    """A former owner of the shard knew more of them, and the record has none."""
+    world.alter(t={0: 5, 1: 6})
+    world.work()
+    world.delete_offsets("t")
+    world.log.topics.extend("t", 1)
+    setattr(world.log.topics, lacks, False)
+    world.log.restart()
+    world.log.advance(1_000)
+    assert not world.log.outbox.messages
+
+    world.log.topics.extend("t", 2)
+    setattr(world.log.topics, lacks, True)
+    world.log.advance(100)
+    world.work()
+    assert world.starts() == {}
+    world.assert_settled()
+
+
 def test_a_deletion_whose_topic_has_gone_is_over(world: ShareWorld) -> None:
     """No state of it is left: nothing is sent, and nobody waits."""
     world.alter(t={0: 5}, u={0: 7})
