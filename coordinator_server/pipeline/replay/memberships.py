@@ -30,6 +30,9 @@ _TYPES: Final[Mapping[type[Message], str]] = {
 }
 
 
+_MEMBER_KEYS: Final = (ConsumerGroupMemberMetadataKey, ShareGroupMemberMetadataKey, StreamsGroupMemberMetadataKey)
+
+
 def begins_rebalance(key: Message, value: Message | None) -> bool:
     """Return whether a record begins something new for the members of a group: a generation with members, or an epoch."""
     return (isinstance(value, GroupMetadataValue) and bool(value.members)) or (
@@ -100,6 +103,8 @@ class Memberships:
         """Take the group's records of a batch that begins at an offset, and return what has ended with it."""
         members = self.state.members
         for key, value in records:
+            if self._ends_generation(key, value):
+                self.state.group, self.state.assigned, members = None, {}, {}
             self._describe(key, value)
             self._assign(key, value)
             joined = {member: (client.client_id, client.client_host) for member, client in clients_of(key, value).items()}
@@ -107,13 +112,18 @@ class Memberships:
                 members = joined
             elif joined:
                 members = members | joined
-            elif isinstance(key, ConsumerGroupMemberMetadataKey | ShareGroupMemberMetadataKey | StreamsGroupMemberMetadataKey):
+            elif isinstance(key, _MEMBER_KEYS):
                 members = {member: who for member, who in members.items() if member != key.member_id}
         if members is self.state.members:
             return []
         self.state.members = members
         self.is_changed = True
         return list(self._settle(Counter(members.values()), offset, at_ms))
+
+    def _ends_generation(self, key: Message, value: Message | None) -> bool:
+        """Return whether a classic group is one of another type from this record on, without a record that deletes it before."""
+        is_newer = isinstance(key, _MEMBER_KEYS) or _TYPES.get(type(key), CLASSIC) != CLASSIC
+        return is_newer and value is not None and self.state.group is not None and self.state.group.type == CLASSIC
 
     def _describe(self, key: Message, value: Message | None) -> None:
         kind = _TYPES.get(type(key))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from coordinator_server.client.consumer.subscription import encode_assignment
 from coordinator_server.client.offsets import TopicPartition
 from coordinator_server.pipeline.replay.memberships import Memberships
@@ -13,6 +15,8 @@ from protocol.messages.consumer_group_records import (
     ConsumerGroupCurrentMemberAssignmentValue,
     ConsumerGroupMemberMetadataKey,
     ConsumerGroupMemberMetadataValue,
+    ConsumerGroupMetadataKey,
+    ConsumerGroupMetadataValue,
     ConsumerGroupTargetAssignmentMemberKey,
     ConsumerGroupTargetAssignmentMemberValue,
     TopicPartitions,
@@ -86,6 +90,15 @@ def test_a_member_of_a_generation_has_what_its_leader_gave_it() -> None:
     assert assigned([with_assignments("connect", a=b"\0\1", b=b"")]) == {"a": {}}
     assert assigned([with_assignments("consumer", a=b"\xff")]) == {"a": {}}
     assert assigned([with_assignments("consumer", **given)], [(GroupMetadataKey("g"), None)]) == {}
+
+
+@pytest.mark.parametrize("newer", [joins("b1"), (ConsumerGroupMetadataKey("g"), ConsumerGroupMetadataValue(epoch=2))])
+def test_a_generation_ends_with_the_first_record_of_another_type(newer: Record) -> None:
+    """Not all logs have a record that deletes the generation, and its topics have names where the others have ids."""
+    classic = with_assignments("consumer", a1=encode_assignment([TopicPartition("orders", 0)]))
+
+    assert assigned([classic], [newer]) == {}
+    assert followed([generation("a1")], [newer])[0] == ("a", 0, 10, 1)
 
 
 def test_a_member_of_the_newer_protocol_has_what_its_last_step_says() -> None:
