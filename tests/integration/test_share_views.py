@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +40,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             for batch in ((3, 4, 1, 0), (3, 4, 2, 0), (5, 5, 1, 2)):
                 written = client.call(writing(GROUP, [(topic_id, 0)], batch, state_epoch=-1), 0)
                 assert set(errors_of(written).values()) == {ErrorCode.NONE}
+                # The next one has another time, in ms.
+                time.sleep(0.002)
         yield server
 
 
