@@ -131,7 +131,9 @@ class ClassicGroups:
                 group.count_in(self._memory)
 
     def drop(self, group: ClassicGroup, failure: ErrorCode) -> None:
-        """Remove a living group, and answer its waiting requests with ``failure``."""
+        """Remove a living group, and answer its waiting requests with ``failure``. Do nothing if that was done before."""
+        if group.state is DEAD:
+            return
         if self._living.get(group.group_id) is group:
             del self._living[group.group_id]
         group.transition_to(DEAD, self._clock.wall_ms())

@@ -81,7 +81,9 @@ def _settle(groups: Groups, classic: ClassicGroup, members: Sequence[str], error
     if error is None:
         consumer.tell("downgraded", group_id=group_id, generation=classic.generation_id, members=len(classic.members))
         return
-    # The consumer group is back. Requests that have come to the classic one meanwhile are answered.
+    # The consumer group is back, or a classic group that it had replaced, if that was not written either. Requests that have come
+    # to this one meanwhile are answered.
     groups.classic.drop(classic, operation_error(error))
     for member_id in members:
         restart_session(consumer, group_id, member_id)
+    groups.classic.find(group_id)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
 from protocol.error_codes import ErrorCode
 from tests.support.classic_members import ClassicMember
 from tests.support.heartbeats import Beats, config_of
@@ -104,3 +108,46 @@ def test_a_session_begins_anew_with_the_members_own_time() -> None:
     beats.log.advance(SESSION_MS)
 
     assert list(beats.group.members) == ["m"]
+
+
+def lose(beats: Beats, *changes: Callable[[], object]) -> None:
+    """Each is made on top of the one before, and none of them is written."""
+    beats.log.is_holding = True
+    for change in changes:
+        change()
+    beats.log.fail()
+    beats.log.is_holding = False
+
+
+def session_timers(beats: Beats, member: ClassicMember) -> set[str]:
+    """The names of the session timers that run for a member."""
+    return {key[0] for key in beats.log.timer.keys if isinstance(key, tuple) and key[-1] == member.member_id}
+
+
+@pytest.mark.parametrize("conversions", [1, 2, 3, 4])
+def test_sessions_go_on_in_the_consumer_group_when_conversions_are_not_written(conversions: int) -> None:
+    """To a classic group, back to a consumer group, and so on: the member leaves, which joins again."""
+    beats = Beats(t=2)
+    member = mixed(beats)
+    changes = [beats.members["m"].leave if number % 2 == 0 else beats.member("m").join for number in range(conversions)]
+    lose(beats, *changes)
+
+    assert session_timers(beats, member) == {"consumer-session"}
+    beats.log.advance(SESSION_MS)
+    assert member.member_id not in beats.group.members
+
+
+@pytest.mark.parametrize("conversions", [1, 2, 3, 4])
+def test_sessions_go_on_in_the_classic_group_when_conversions_are_not_written(conversions: int) -> None:
+    beats = Beats(t=2)
+    member = mixed(beats)
+    beats.members["m"].leave()
+    member.join()
+    assert member.sync().error is None
+    changes = [beats.member("m").join if number % 2 == 0 else beats.member("m").leave for number in range(conversions)]
+    lose(beats, *changes)
+
+    assert session_timers(beats, member) == {"session"}
+    assert member.heartbeat() is ErrorCode.NONE
+    beats.log.advance(SESSION_MS)
+    assert member.heartbeat() is ErrorCode.UNKNOWN_MEMBER_ID
