@@ -148,6 +148,9 @@ class NodesPlay(NodeTroubles):
         if row.owner is None or process is None:
             return None
         hosting = process.daemon.rooms.hosting
+        if shard == CATALOG_SHARD and not process.daemon._is_controller:
+            # It has the shard and does not know all of it yet: it answers from what it knew before.
+            return None
         context = hosting.node.runtimes[shard.topic]._contexts.get(shard.partition)
         if context is not None and context.state in (ShardState.SUSPENDED, ShardState.FAILED):
             return None
