@@ -28,8 +28,8 @@ class ModernGroup(Generic[M, T]):
     new_member: ClassVar[type[Any]]
 
     __slots__ = (
+        "_compared",
         "_services",
-        "compared_epoch",
         "end_offset",
         "group_id",
         "head",
@@ -45,8 +45,8 @@ class ModernGroup(Generic[M, T]):
         registry = services.registry
         # The offset after the group's last record: answers about the group wait until the log is durable up to it.
         self.end_offset = TimelineValue(registry, 0)
-        # Soft state: the epoch whose hash was compared with the present topics; None if they may have changed since.
-        self.compared_epoch: int | None = None
+        # The epoch that was compared, and how many times hard state had been reverted by then.
+        self._compared: tuple[int, int] | None = None
         # The singleton records, by type of the key: a group has at most one of each.
         self.head: TimelineDict[type[Message], Any] = TimelineDict(registry)
         self.members: TimelineDict[str, M] = TimelineDict(registry)
@@ -56,6 +56,20 @@ class ModernGroup(Generic[M, T]):
         self.targets: TimelineDict[str, TargetAssignment[T]] = TimelineDict(registry)
         # Derived: about what the members take in memory, without their assignments; the shard has the sum over its groups.
         self.member_bytes = TimelineValue(registry, 0)
+
+    @property
+    def compared_epoch(self) -> int | None:
+        """The epoch whose hash was compared with the present topics. None if they may have changed since.
+
+        Changes of topics are passed to the groups of the latest state. So a revert forgets it: of the group that is back, it
+        may have had another one in its place, or other topics.
+        """
+        compared = self._compared
+        return compared[0] if compared is not None and compared[1] == self._services.registry.reverts else None
+
+    @compared_epoch.setter
+    def compared_epoch(self, epoch: int | None) -> None:
+        self._compared = None if epoch is None else (epoch, self._services.registry.reverts)
 
     @property
     def is_in_log(self) -> bool:

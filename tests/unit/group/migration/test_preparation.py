@@ -70,7 +70,7 @@ def state(groups: Groups) -> dict[str, Any]:
     group = groups.consumer.by_id.get("g")
     for kind in type(group).__mro__:
         for name in getattr(kind, "__slots__", ()):
-            if name not in ("_services", "compared_epoch"):
+            if name not in ("_compared", "_services"):
                 found[name] = plain(getattr(group, name))
     return found
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from coordinator_server.group.shard import GroupShard
 from protocol.error_codes import ErrorCode
 from tests.support import heartbeats, share_beats, streams_beats
 from tests.support.classic_members import ClassicMember, assignment
@@ -166,3 +167,18 @@ def test_a_classic_group_is_converted_when_the_topics_are_known() -> None:
     assert {topic_id: list(has) for each in beats.group.members.values() for topic_id, has in each.assigned.items()} == {
         (1).to_bytes(16, "big"): ALL_OF_T
     }
+
+
+@pytest.mark.parametrize("group_of_two", [consumers, streams])
+def test_a_group_that_is_back_is_compared_with_topics_that_changed_meanwhile(group_of_two: Callable[[], Any]) -> None:
+    """Its deletion was not written: when the topic changed, the group was not there."""
+    beats = group_of_two()
+    beats.log.is_holding = True
+    beats.log.advance(60_000)
+    beats.log.run(GroupShard.delete_groups, ["g"], version=2)
+    beats.log.topics.extend("t", 6)
+    beats.log.fail()
+    beats.log.is_holding = False
+
+    beats.settle()
+    assert set(of_t(beats)) == {*ALL_OF_T, 4, 5}
