@@ -108,6 +108,8 @@ class OwnCatalog:
         self._store = store
         self._call_later = call_later
         self._published = 0
+        # Whether it was the owner, and is not any more: a connection that was being accepted may still ask.
+        self._is_retired = False
         self._leasing = leasing
         self._followers = Followers(expected, leasing)
         self._held: list[tuple[int, Callable[[], None], Reply[Any]]] = []
@@ -129,7 +131,7 @@ class OwnCatalog:
     @property
     def may_grant(self) -> bool:
         """Whether followers may be granted leases: this node may still be the owner."""
-        return self._leasing.may_grant()
+        return not self._is_retired and self._leasing.may_grant()
 
     @property
     def is_current(self) -> bool:
@@ -167,7 +169,7 @@ class OwnCatalog:
         """Run a change. ``reply`` is answered when the change is durable and all loops have it."""
 
         def durable(response: Any) -> None:
-            if not self.may_grant:
+            if not self._leasing.may_grant():
                 self._suspended.append((partial(durable, response), reply))
                 return
             if isinstance(response, DeleteTopicsResponse):
@@ -191,6 +193,7 @@ class OwnCatalog:
 
     def expect(self, loops: Collection[int]) -> None:
         """Become the owner. Let changes wait for loops that serve clients and have not connected yet."""
+        self._is_retired = False
         self._followers.expect(loops)
         self._published = self._store.end_offset(SHARD)
         self._owned = self._runtime.read(PARTITION, _state)
@@ -203,6 +206,7 @@ class OwnCatalog:
 
     def retire(self) -> tuple[CatalogShard, int]:
         """Stop being the owner, when nothing is under way to the log. Return the shard, and the end of what is durable of it."""
+        self._is_retired = True
         replies = [*(reply for _, _, reply in self._held), *(reply for _, reply in self._suspended)]
         self._held, self._suspended = [], []
         self._followers = Followers((), self._leasing)
