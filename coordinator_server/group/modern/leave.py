@@ -53,7 +53,8 @@ def expire_session(context: ModernContext[Any], fence: Fence, group_id: str, mem
     member = None if group is None else group.members.get(member_id)
     if group is None or member is None:
         end_session(context, group_id, member_id)
-        return NOTHING
+        # The member is back if what has removed or replaced it is not written.
+        return CoordinatorResult(DEFERRED, on_append=partial(_take_back, context, group_id, [member_id]))
     log_expired_session(context, group_id, member)
     return fence(context, group, [member], Why.SESSION_TIMEOUT)
 
