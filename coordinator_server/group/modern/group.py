@@ -61,8 +61,8 @@ class ModernGroup(Generic[M, T]):
     def compared_epoch(self) -> int | None:
         """The epoch whose hash was compared with the present topics. None if they may have changed since.
 
-        Changes of topics are passed to the groups of the latest state. So a revert forgets it: of the group that is back, it
-        may have had another one in its place, or other topics.
+        Changes of topics are passed to the groups of the latest state. So a revert forgets it: a group that is back may have been
+        absent from that state, or without these topics.
         """
         compared = self._compared
         return compared[0] if compared is not None and compared[1] == self._services.registry.reverts else None
