@@ -5,7 +5,7 @@ A topic in *deleting* is an open intent: the messages for its partitions are del
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -41,19 +41,19 @@ def resume_deletions(share: ShareContext) -> None:
     """Send the messages of all open intents again, after a load."""
     group_ids = [group_id for group_id, group in share.groups.by_id.items() if group.state_topics.value.deleting]
     if group_ids:
-        _resume(share, share.topics.has_all_of_now(), group_ids)
+        _resume(share, group_ids)
 
 
-def _resume(share: ShareContext, has_all: Callable[[], bool], group_ids: Collection[str]) -> CoordinatorResult[Any]:
+def _resume(share: ShareContext, group_ids: Collection[str]) -> CoordinatorResult[Any]:
     """Send the messages of these groups, when all topics are known that existed at the load, each with all its partitions.
 
     The record has no partitions: the topics have. A former owner of the shard may have known more of them. Of topics that do not
     exist any longer no state is left.
     """
     share.unresumed.clear()
-    if not (share.topics.is_current and has_all()):
+    if not share.has_topics:
         share.unresumed.update(group_ids)
-        share.timer.schedule(_KEY, RETRY_MS, partial(_resume, share, has_all, group_ids), RETRY_MS)
+        share.timer.schedule(_KEY, RETRY_MS, partial(_resume, share, group_ids), RETRY_MS)
         return CoordinatorResult(None)
     for group_id in group_ids:
         group = share.groups.by_id.get(group_id)
