@@ -21,10 +21,9 @@ from coordinator_server.group.classic.group import ClassicGroup
 from coordinator_server.group.classic.records import group_tombstone
 from coordinator_server.group.classic.state import EMPTY, STABLE
 from coordinator_server.group.consumer.group import ConsumerGroup
-from coordinator_server.group.migration.timers import refresh_classic_session
+from coordinator_server.group.migration.timers import refresh_classic_session, resume_sessions
 from coordinator_server.group.migration.upgrade import PreparedMembers, refuse_upgrade, upgrade
 from coordinator_server.group.modern.epoch import topics_unknown
-from coordinator_server.group.modern.sessions import restart_session
 from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.block import BlockSequence, RecordBlock
@@ -112,10 +111,7 @@ def _settle(
     if error is None and member_ids:
         groups.consumer_context.tell("upgraded", group_id=group_id, epoch=classic.generation_id, members=len(member_ids))
     elif error is not None:
-        # The classic group is back as its last record has it: with its sessions, and without the rebalance that it was in. Or the
-        # consumer group is, if the classic group's own record was not written either.
-        for member_id in member_ids:
-            restart_session(groups.consumer_context, group_id, member_id)
-        groups.classic.find(group_id)
+        # A classic group that is back is as its last record has it: without the rebalance that it was in.
+        resume_sessions(groups, group_id, member_ids)
     if on_append is not None:
         on_append(error)

@@ -16,7 +16,8 @@ from coordinator_server.group.classic.sessions import start_restored_sessions
 from coordinator_server.group.consumer.group import ConsumerGroup
 from coordinator_server.group.consumer.member import ConsumerGroupMember
 from coordinator_server.group.migration.downgrade import Downgrade, downgrade, may_downgrade_without
-from coordinator_server.group.modern.sessions import end_session, restart_session
+from coordinator_server.group.migration.timers import resume_sessions
+from coordinator_server.group.modern.sessions import end_session
 from coordinator_server.group.registry import Groups, encoded_block
 from coordinator_server.group.why import Why
 from coordinator_server.machine.block import BlockSequence
@@ -81,9 +82,6 @@ def _settle(groups: Groups, classic: ClassicGroup, members: Sequence[str], error
     if error is None:
         consumer.tell("downgraded", group_id=group_id, generation=classic.generation_id, members=len(classic.members))
         return
-    # The consumer group is back, or a classic group that it had replaced, if that was not written either. Requests that have come
-    # to this one meanwhile are answered.
+    # Requests that have come to the classic group meanwhile are answered.
     groups.classic.drop(classic, operation_error(error))
-    for member_id in members:
-        restart_session(consumer, group_id, member_id)
-    groups.classic.find(group_id)
+    resume_sessions(groups, group_id, members)

@@ -13,14 +13,15 @@ neither of the two goes on (``modern/sessions.py``).
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import partial
 from typing import Any
 
 from coordinator_server.group.consumer.context import JOIN, SYNC, ConsumerContext
 from coordinator_server.group.consumer.leave import fence
 from coordinator_server.group.consumer.member import ConsumerGroupMember
-from coordinator_server.group.modern.sessions import RETRY_MS, refresh_session
+from coordinator_server.group.modern.sessions import RETRY_MS, refresh_session, restart_session
+from coordinator_server.group.registry import Groups
 from coordinator_server.group.why import Why
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult
 
@@ -30,6 +31,16 @@ def refresh_classic_session(consumer: ConsumerContext, group_id: str, member: Co
     own = member.classic_member_metadata
     assert own is not None
     refresh_session(consumer, group_id, member.member_id, own.session_timeout_ms)
+
+
+def resume_sessions(groups: Groups, group_id: str, member_ids: Iterable[str]) -> None:
+    """Bring the sessions in line with the group that is back, of either type, when a conversion of these members is not written.
+
+    With conversions on top of each other it may be of the type that the last one made.
+    """
+    for member_id in member_ids:
+        restart_session(groups.consumer_context, group_id, member_id)
+    groups.classic.find(group_id)
 
 
 def await_join(consumer: ConsumerContext, group_id: str, member: ConsumerGroupMember) -> None:
