@@ -51,7 +51,7 @@ def digest_columns(kept: Sequence[Columns]) -> RecordDigest:
 
 def portions(sizes: Ints) -> Iterator[slice]:
     """Divide rows of some sizes into what is worked on at a time, at least one row."""
-    edges = np.concatenate([[0], np.cumsum(sizes)])
+    edges = edges_between(sizes)
     first, end = 0, len(sizes)
     while first < end:
         last = portion_end(edges, first, first + WRITE_RECORDS)
@@ -59,10 +59,15 @@ def portions(sizes: Ints) -> Iterator[slice]:
         first = last
 
 
+def edges_between(sizes: Ints) -> Ints:
+    """Return the bytes before each of some elements, and all of them at the end."""
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
 def portion_end(edges: Ints, first: int, end: int) -> int:
     """Return the end of a portion that begins at ``first`` and ends at ``end`` or before, with at most WRITE_BYTES or one element.
 
-    ``edges`` has the bytes before each element, and all of them at its end.
+    ``edges`` are ``edges_between`` the elements.
     """
     return max(first + 1, min(end, int(np.searchsorted(edges, edges[first] + WRITE_BYTES, "right")) - 1))
 

@@ -22,7 +22,13 @@ from numpy.typing import NDArray
 
 from coordinator_server.log.jobs import InputFile, Layer, LayerAttempt
 from coordinator_server.log.opening import input_bytes
-from coordinator_server.pipeline.compact.column_digest import WRITE_RECORDS, digest_batches, digest_columns, portion_end
+from coordinator_server.pipeline.compact.column_digest import (
+    WRITE_RECORDS,
+    digest_batches,
+    digest_columns,
+    edges_between,
+    portion_end,
+)
 from coordinator_server.pipeline.compact.engine import EngineResult, PythonEngine
 from coordinator_server.pipeline.compact.last_markers import without_old_markers
 from coordinator_server.pipeline.compact.settlement import ATTRIBUTES, Settlement
@@ -147,8 +153,8 @@ class _Between:
 
 def _unchanged(file: BatchColumns) -> _Unchanged:
     size = file.headers["length"].astype(np.int64) + LENGTH_END
-    edges = np.concatenate([[0], np.cumsum(size)])
-    return _Unchanged(file.records.data, file.headers["base_offset"].astype(np.int64), file.starts, file.starts + size, edges)
+    bases = file.headers["base_offset"].astype(np.int64)
+    return _Unchanged(file.records.data, bases, file.starts, file.starts + size, edges_between(size))
 
 
 def _select(
@@ -266,8 +272,9 @@ def write_batches(
     """
     size = _joined(kept, "key_end") - _joined(kept, "key_start") + np.maximum(_joined(kept, "value_size"), 0)
     offset, epoch = _joined(kept, "offset"), _joined(kept, "epoch")
-    rows = _Rows(offset, _joined(kept, "timestamp"), epoch, _cuts(offset, epoch, size, bases))
-    edges = np.concatenate([[0], np.cumsum(size)])[rows.cuts]
+    edges = edges_between(size)
+    rows = _Rows(offset, _joined(kept, "timestamp"), epoch, _cuts(offset, epoch, edges, bases))
+    edges = edges[rows.cuts]
     first, end = 0, len(rows.cuts) - (1 if is_end else 2)
     while first < end:
         last = portion_end(edges, first, int(np.searchsorted(rows.cuts, rows.cuts[first] + WRITE_RECORDS, "right")) - 1)
@@ -279,17 +286,15 @@ def write_batches(
     return [part for part in _split(kept, np.arange(rows.cuts[max(end, 0)], len(offset))) if len(part)]
 
 
-def _cuts(offset: Ints, epoch: Ints, size: Ints, bases: Ints) -> Ints:
-    """Return where batches start. Each takes as many records as the limits allow."""
+def _cuts(offset: Ints, epoch: Ints, edges: Ints, bases: Ints) -> Ints:
+    """Return where batches start. Each takes as many records as the limits allow. ``edges`` are those of the records."""
     total = len(offset)
-    summed = np.cumsum(size)
     between = np.searchsorted(offset, bases)
     changes = np.unique(np.concatenate([np.flatnonzero(np.diff(epoch)) + 1, between[between > 0], [total]]))
     cuts = [0]
     while cuts[-1] < total:
         at = cuts[-1]
-        before = int(summed[at] - size[at])
-        by_size = int(np.searchsorted(summed, before + MAX_BYTES, "right"))
+        by_size = int(np.searchsorted(edges, edges[at] + MAX_BYTES, "right")) - 1
         by_offset = int(np.searchsorted(offset, offset[at] + MAX_OFFSET_DELTA, "right"))
         by_epoch = int(changes[np.searchsorted(changes, at, "right")])
         cuts.append(min(at + MAX_RECORDS, max(by_size, at + 1), by_offset, by_epoch))

@@ -28,8 +28,6 @@ _TYPES: Final[Mapping[type[Message], str]] = {
     ShareGroupMetadataKey: "share",
     StreamsGroupMetadataKey: "streams",
 }
-
-
 _MEMBER_KEYS: Final = (ConsumerGroupMemberMetadataKey, ShareGroupMemberMetadataKey, StreamsGroupMemberMetadataKey)
 
 
