@@ -51,9 +51,9 @@ class Leasing(NamedTuple):
     may_grant: Callable[[], bool] = lambda: True
 
 
-class _Away(NamedTuple):
+class _Process(NamedTuple):
+    loop: int
     incarnation: int
-    until_ms: int
 
 
 class _Attached:
@@ -70,7 +70,8 @@ class Followers:
     def __init__(self, expected: Collection[int], leasing: Leasing) -> None:
         self._leasing = leasing
         self._attached: dict[Follower, _Attached] = {}
-        self._away: dict[int, _Away] = {}
+        # Until when processes may answer that are not attached. Several of a node may live: a former one is frozen elsewhere.
+        self._away: dict[_Process, int] = {}
         # The incarnations of each loop that have ended. One of a node may have ended before an earlier one: it died when it had
         # asked to join, and its row came later than that of its successor.
         self._ended: dict[int, set[int]] = {}
@@ -92,15 +93,13 @@ class Followers:
         for loop, incarnation in incarnations.items():
             ended = self._ended.get(loop, ())
             if incarnation not in ended and not (incarnation == UNKNOWN and ended):
-                self._away[loop] = _Away(incarnation, self._lease_end())
+                self._away[_Process(loop, incarnation)] = self._lease_end()
 
     def attach(self, follower: Follower, next_offset: int) -> int:
         """Wait for a loop from now on, which has the records before ``next_offset``. Return the length of its lease in ms."""
         self._attached[follower] = _Attached(next_offset)
-        away = self._away.get(follower.loop)
-        # A later process may be here while a former one is frozen elsewhere. On one machine the former has ended.
-        if away is not None and (not self._leasing.lease_ms or away.incarnation == follower.incarnation):
-            del self._away[follower.loop]
+        for away in [away for away in self._away if self._is_back(away, follower)]:
+            del self._away[away]
         return self.grant(follower)
 
     def grant(self, follower: Follower) -> int:
@@ -123,30 +122,39 @@ class Followers:
         attached = self._attached.pop(follower, None)
         if attached is None:
             return False
-        loop, incarnation = follower.loop, follower.incarnation
-        is_back = any(other.loop == loop for other in self._attached)
-        if not is_back and incarnation not in self._ended.get(loop, ()):
-            self._away[loop] = _Away(incarnation, attached.until_ms)
+        process = _Process(follower.loop, follower.incarnation)
+        is_back = any(self._is_back(process, other) for other in self._attached)
+        if not is_back and process.incarnation not in self._ended.get(process.loop, ()):
+            self._away[process] = attached.until_ms
         return True
 
     def ended(self, loop: int, incarnation: int) -> None:
         """Note that a process of a loop has ended: it no longer serves."""
         self._ended.setdefault(loop, set()).add(incarnation)
-        if loop in self._away and self._away[loop].incarnation in (UNKNOWN, incarnation):
-            del self._away[loop]
+        for known in (UNKNOWN, incarnation):
+            self._away.pop(_Process(loop, known), None)
 
     def unaware(self, offset: int) -> list[int]:
         """Return the loops that may answer although they have not acknowledged the records before ``offset``."""
         now_ms = self._leasing.boot_ms()
-        for loop in [loop for loop, away in self._away.items() if away.until_ms <= now_ms]:
-            del self._away[loop]
+        for process in [process for process, until_ms in self._away.items() if until_ms <= now_ms]:
+            del self._away[process]
         slow = [each.loop for each, attached in self._attached.items() if attached.acknowledged < offset]
-        return sorted({*slow, *self._away})
+        return sorted({*slow, *(process.loop for process in self._away)})
 
     def overdue(self, offset: int) -> list[Follower]:
         """Return the attached ones whose lease is over, and that have not acknowledged the records before ``offset``."""
         now_ms = self._leasing.boot_ms()
         return [each for each, known in self._attached.items() if known.acknowledged < offset and known.until_ms <= now_ms]
+
+    def _is_back(self, away: _Process, attached: Follower) -> bool:
+        """Whether nobody has to wait for a process, because of one that is attached.
+
+        On one machine a former process has ended when a later one is there. That of a node may be frozen elsewhere.
+        """
+        if away.loop != attached.loop:
+            return False
+        return away.incarnation == attached.incarnation if self._leasing.lease_ms else away.incarnation <= attached.incarnation
 
     def _lease_end(self) -> int:
         return self._leasing.boot_ms() + self._leasing.lease_ms if self._leasing.lease_ms else NEVER

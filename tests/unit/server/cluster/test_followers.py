@@ -222,6 +222,45 @@ def test_the_end_of_a_later_process_does_not_end_the_wait_for_an_earlier_one_tha
     assert outcome.answers == 0
 
 
+@pytest.mark.parametrize("is_leased", [False, True])
+@pytest.mark.parametrize("order", [(1, 2), (2, 1)])
+def test_each_process_of_a_loop_is_waited_for(is_leased: bool, order: tuple[int, int]) -> None:
+    """The links of a former process and of the present one are lost at once. The end of the former says nothing of the other."""
+    loops = leased() if is_leased else Loops()
+    sessions = {}
+    for incarnation in (1, 2):
+        loops.incarnations[1] = incarnation
+        loops.followers.pop(1, None)
+        loops.attach(1)
+        sessions[incarnation] = loops.sessions[1]
+    for incarnation in order:
+        sessions[incarnation].gone()
+    loops.owner.loop_ended(1, 1)
+    outcome = loops.create(0, "orders")
+    assert outcome.answers == 0
+
+    loops.owner.loop_ended(1, 2)
+
+    assert outcome.is_answered
+
+
+def test_a_former_process_may_answer_while_a_later_one_comes_and_goes() -> None:
+    """It is frozen elsewhere, and answers until its lease is over, whatever befalls its successor."""
+    loops = leased()
+    loops.attach(1)
+    former = loops.sessions[1]
+    loops.incarnations[1] = 2
+    del loops.followers[1]
+    loops.attach(1)
+    former.gone()
+    loops.cut(1)
+    loops.owner.loop_ended(1, 2)
+
+    outcome = loops.create(0, "orders")
+
+    assert outcome.answers == 0
+
+
 def test_a_loop_whose_end_was_reported_is_not_expected(loops: Loops) -> None:
     """The new owner hears of both at once, and which process was expected is not known."""
     loops.owner.loop_ended(1, 1)
