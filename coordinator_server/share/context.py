@@ -6,14 +6,14 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from coordinator_server.machine.shard import Clock
 from coordinator_server.share.partitions import SharePartitions
-from coordinator_server.share.topics import TopicsById
+from coordinator_server.share.topics import TopicsSinceLoad
 
 
 class ShareContext(NamedTuple):
     """The states of a shard, the topics, the clock, and after how many updates a snapshot is written."""
 
     partitions: SharePartitions
-    topics: TopicsById
+    topics: TopicsSinceLoad
     clock: Clock
     updates_per_snapshot: int
 

@@ -31,7 +31,7 @@ from coordinator_server.share.partitions import SharePartitions
 from coordinator_server.share.read import read_state, summary
 from coordinator_server.share.requests import Initialization, Summary
 from coordinator_server.share.share_partition import SharePartition, after_snapshot, after_update, first_update, snapshot_state
-from coordinator_server.share.topics import NO_TOPICS, TopicsById
+from coordinator_server.share.topics import NO_TOPICS, TopicsById, TopicsSinceLoad
 from coordinator_server.share.upkeep import ColdStates, DeletedTopics
 from coordinator_server.share.write import write_state
 from protocol.coordinator_records import CoordinatorRecord
@@ -64,7 +64,7 @@ class ShareShard(CoordinatorShard):
         self.updates_per_snapshot = updates_per_snapshot
         self._delay_ms = delay_ms
         self._partitions = SharePartitions(registry)
-        self._context = ShareContext(self._partitions, topics, clock, updates_per_snapshot)
+        self._context = ShareContext(self._partitions, TopicsSinceLoad(topics), clock, updates_per_snapshot)
         self._deleted_topics = DeletedTopics(self._context, timer)
         self._cold_states = ColdStates(self._context, timer, cold_after_ms)
 
@@ -155,6 +155,7 @@ class ShareShard(CoordinatorShard):
 
     def on_loaded(self) -> None:
         """Start to look for deleted topics and for cold states."""
+        self._context.topics.note_load()
         self._deleted_topics.start(self._delay_ms)
         self._cold_states.start(self._delay_ms)
 

@@ -41,14 +41,12 @@ class DeletedTopics:
         # Whether a topic was not found while topics may have been missing.
         self._is_unsure = False
         self._pass = Pass(context.partitions, timer, TOPIC_DELETED, self._visit, self._done, because(Reason(TOPIC_DELETED)))
-        # Whether this loop has by now what existed at the load: a former owner of the shard may have known more topics.
-        self._has_all = context.topics.has_all_of_now()
-        self._pass.may_begin = lambda: self._knows
+        # A loop that has just started may know topics that exist no longer, and lack those of states that others have written.
+        self._pass.may_begin = lambda: context.topics.are_known
         self._pass.may_skip = self._all_exist
 
     def start(self, delay_ms: int) -> None:
         """Look for states of topics that do not exist, after a while and a delay. Called when the shard is loaded."""
-        self._has_all = self._context.topics.has_all_of_now()
         self._pass.begin_later(RECONCILE_AFTER_MS + delay_ms)
 
     def begin(self) -> CoordinatorResult[None]:
@@ -56,17 +54,9 @@ class DeletedTopics:
         self._found.clear()
         return self._pass.begin()
 
-    @property
-    def _knows(self) -> bool:
-        """Whether a topic that is not found has been deleted.
-
-        A loop that has just started may know topics that exist no longer, and lack those of states that others have written.
-        """
-        return self._context.topics.is_current and self._has_all()
-
     def _all_exist(self, names: Sequence[bytes]) -> bool:
         """Return whether the topics of these share partitions exist."""
-        topics = self._context.topics
+        topics = self._context.topics.now
         for topic_id in {name[TOPIC_ID_AT:PARTITION_AT] for name in names} - self._found:
             if topics.topic_by_id(topic_id) is None:
                 return False
@@ -77,12 +67,12 @@ class DeletedTopics:
         topic_id, topics = topic_id_of(name), self._context.topics
         if topic_id in self._found:
             return None
-        if topics.topic_by_id(topic_id) is not None:
+        if topics.now.topic_by_id(topic_id) is not None:
             self._found.add(topic_id)
             return None
         if name not in self._context.partitions:
             return None
-        if not self._knows:
+        if not topics.are_known:
             self._is_unsure = True
             return None
         return CoordinatorRecord(snapshot_key(key_of(name)), None)

@@ -86,12 +86,14 @@ def heartbeat(share: ShareContext, context: RequestContext, request: ShareGroupH
     )
     if request.subscribed_topic_names is not None or not are_equal(after.assigned, before.assigned):
         response.assignment = assignment_of(after.assigned)
-    added = uninitialized(share, group, epoch.topics)
+    missing = uninitialized(share, group, epoch.topics)
+    # Topics that are older here than in the log may include one that was deleted: its states would begin anew.
+    added = missing if missing and share.has_topics else {}
     if added:
         records.append(initializing_record(share, group, added))
     if not records:
         is_bare = request.subscribed_topic_names is None and request.rack_id is None
-        is_steady = is_bare and request.member_epoch == after.member_epoch == group.group_epoch
+        is_steady = is_bare and not missing and request.member_epoch == after.member_epoch == group.group_epoch
         short_way = again(share, group, session) if is_steady else None
         return CoordinatorResult(response, depends_on=group.end_offset.value, again=short_way)
     begin = partial(initialize, share, group_id, epoch.epoch, added) if added else None

@@ -152,8 +152,23 @@ def test_a_topic_or_partition_that_does_not_exist(site: ShareSite) -> None:
     site.topics.counts = {}
     known = KEY._replace(partition=2)
     assert [refusal(lambda: site.read(key=known)), refusal(lambda: site.write(key=known))] == [UNKNOWN] * 2
-    site.topics.is_current = False
-    assert refusal(site.initialize) is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+
+
+@pytest.mark.parametrize("lacks", ["is_current", "has_all"])
+def test_a_topic_or_partition_that_may_be_unknown_here_only(site: ShareSite, lacks: str) -> None:
+    """A former owner of the shard may have known it, and have written its state."""
+    site.initialize()
+    site.topics.counts = {TOPIC_ID: 0}
+    setattr(site.topics, lacks, False)
+    site.load()
+    site.shard.on_loaded()
+    for operation in (site.initialize, site.read, site.write, site.summarize, site.delete):
+        assert refusal(operation) is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+
+    setattr(site.topics, lacks, True)
+    assert refusal(site.read) is UNKNOWN
+    site.topics.counts = {TOPIC_ID: 1}
+    assert refusal(site.read) is ErrorCode.NONE
 
 
 def test_a_negative_partition_is_refused(site: ShareSite) -> None:

@@ -129,6 +129,44 @@ def test_after_a_restart_the_messages_are_sent_again() -> None:
     assert beats.member("m").assigned == {"t": [0, 1]}
 
 
+@pytest.mark.parametrize("lacks", ["is_current", "has_all"])
+def test_after_a_load_no_partition_gets_a_state_before_all_topics_are_known(lacks: str) -> None:
+    """Its topic may be deleted: a former owner of the shard has forgotten it, and its state would begin anew."""
+    beats = ShareBeats(t=4)
+    member = beats.member("m")
+    member.join()
+    beats.log.deliver(refused)
+    setattr(beats.log.topics, lacks, False)
+    beats.log.restart()
+    beats.settle()
+    beats.taken()
+
+    member.beat()
+    member.beat()
+    assert (beats.taken(), asked(beats), beats.log.was_repeat) == ([], [], False)
+    assert member.assigned == {"t": [3]}
+
+    setattr(beats.log.topics, lacks, True)
+    member.beat()
+    assert beats.state_topics() == {"initializing": {"t": [0, 1, 2]}, "initialized": {"t": [3]}}
+
+
+def test_a_topic_that_was_deleted_before_a_load_gets_no_state_after_it() -> None:
+    """It is known here until its deletion is."""
+    beats = ShareBeats(t=1)
+    member = beats.member("m")
+    member.join()
+    beats.log.deliver(refused)
+    beats.log.topics.has_all = False
+    beats.log.restart()
+    beats.settle()
+
+    beats.log.topics.delete("t")
+    beats.log.topics.has_all = True
+    beats.settle()
+    assert beats.state_topics() == {"initializing": {}, "initialized": {}}
+
+
 def test_a_topic_that_does_not_exist_gets_no_state() -> None:
     """There is not even a record; when it is created, the next heartbeat sees it."""
     beats = ShareBeats()
