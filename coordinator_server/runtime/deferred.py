@@ -8,7 +8,9 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import DEFERRED, Reply
+from coordinator_server.runtime.callback_reply import CallbackReply
 from protocol.error_codes import ErrorCode
 
 
@@ -106,3 +108,9 @@ class DeferredEventQueue:
             if event is oldest:
                 break
         return overdue
+
+
+def refusing(reply: Reply[Any], refused: CoordinatorError) -> CallbackReply:
+    """Return a Reply whose completion refuses the request: the state that the refusal is about is durable then."""
+    error, message = refused.error, refused.message
+    return CallbackReply(lambda _: reply.fail(error, message), reply.fail)

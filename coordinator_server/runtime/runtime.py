@@ -5,7 +5,7 @@ The steps of a write operation, all on one loop and without a task, future or ti
 1. ``write`` finds the ACTIVE shard and calls the operation. If the shard is not ACTIVE it refuses the request: with
    COORDINATOR_LOAD_IN_PROGRESS while LOADING (a client of a node waits first, arrivals.py), otherwise with NOT_COORDINATOR.
 2. The runtime replays the result's records into the shard and adds them to the shard's open batch. The response waits for
-   their end offset.
+   their end offset. A refusal (CoordinatorError) waits for the records before it.
 3. At the end of the turn the Flusher submits the batches of all shards together.
 4. When they are durable, the high watermark advances and the waiting responses up to it are sent.
 
@@ -38,7 +38,7 @@ from coordinator_server.machine.shard import (
 from coordinator_server.runtime.arrivals import NO_ARRIVALS
 from coordinator_server.runtime.clock_alarm import ClockAlarm
 from coordinator_server.runtime.context import Progress, ShardContext, ShardState
-from coordinator_server.runtime.deferred import DeferredEvent
+from coordinator_server.runtime.deferred import DeferredEvent, refusing
 from coordinator_server.runtime.errors import TooLarge, error_for
 from coordinator_server.runtime.flush import ADAPTIVE, answer_events
 from coordinator_server.runtime.gather import Gather, Refused
@@ -129,7 +129,7 @@ class CoordinatorRuntime(Generic[S]):
         try:
             result = operation.call(shard.shard, context, request, reply)
         except CoordinatorError as refused:
-            reply.fail(refused.error, refused.message)
+            self._take_result(operation.name, shard, CoordinatorResult(None), refusing(reply, refused), context)
         except Exception:
             log.exception("operation-failed", operation=operation.name, shard=str(shard.id))
             reply.fail(ErrorCode.UNKNOWN_SERVER_ERROR)

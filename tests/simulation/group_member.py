@@ -67,8 +67,6 @@ class Surroundings:
         self.counts: Callable[[], Mapping[str, int]] = dict
         self.commits: dict[tuple[str, Position], Commits] = {}
         self.gone: list[Identity] = []
-        # Whether what a server says of its own changes may come to nothing: it cannot write them, and another may go on without.
-        self.may_be_undone: Callable[[], bool] = lambda: False
         self._offset = self._members = 0
 
     def next_offset(self) -> int:
@@ -217,9 +215,7 @@ class GroupMember(ABC):
         request = self._commit_request([(topic_id, 0) for topic_id in self.surroundings.lasting.values()])
         assert request is not None
         answer = await self._ask(request, COMMIT_VERSION, OffsetCommitResponse)
-        if self.surroundings.may_be_undone() or answer is None:
-            return
-        if any(each.error_code == ErrorCode.NONE for topic in answer.topics for each in topic.partitions):
+        if answer is not None and any(each.error_code == ErrorCode.NONE for topic in answer.topics for each in topic.partitions):
             self._complain(
                 f"has committed as {self.member_id} in epoch {self.epoch}, though it had been told that it is no member"
             )

@@ -125,8 +125,7 @@ class HeartbeatMember(GroupMember):
                 if self.has_commits and self.rng.random() < 0.3:
                     await self._commit_once_more()
                 if self.rng.random() < 0.5:
-                    if not self.surroundings.may_be_undone():
-                        self.surroundings.gone.append(Identity(self.group_id, self.member_id, self.epoch))
+                    self.surroundings.gone.append(Identity(self.group_id, self.member_id, self.epoch))
                     self._new_id()
             self.epoch = JOIN
         elif error is ErrorCode.FENCED_INSTANCE_ID:

@@ -12,6 +12,8 @@ from coordinator_server.group.share.group_deletion import StatesOfGroups
 from coordinator_server.log.errors import OutcomeUnknown, Unavailable
 from coordinator_server.log.members import Member
 from coordinator_server.log.shards import Ownership, ShardId
+from coordinator_server.machine.errors import CoordinatorError
+from coordinator_server.runtime.callback_reply import CallbackReply
 from coordinator_server.runtime.context import ShardContext
 from coordinator_server.runtime.flush import Flusher
 from coordinator_server.runtime.lease import Gate
@@ -268,6 +270,18 @@ def a_taker_reads_rows_alone(patch: Patch) -> None:
 
 
 Mutant = Callable[[Patch], None]
+
+
+def refusals_do_not_wait(patch: Patch) -> None:
+    """A member is refused for a leave that the log has not taken yet."""
+
+    def refuse(reply: Any, refused: CoordinatorError) -> CallbackReply:
+        reply.fail(refused.error, refused.message)
+        return CallbackReply(lambda _response: None, lambda _error, _message: None)
+
+    patch.setattr("coordinator_server.runtime.runtime.refusing", refuse)
+
+
 MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (times_go_back, "goes back in time", 16),
     (nobody_looks_at_the_gate, "was acknowledged", 0),
@@ -294,6 +308,7 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (shards_without_a_lease_do_not_hear_of_topics, "not settled", 479),
     (a_new_controller_expects_nobody, "was acknowledged", 1007),
     (a_former_controller_grants_leases, "deferred-event-failed", 1029),
+    (refusals_do_not_wait, "was taken for", 5920),
 ]
 """With what they are seen by, and the first seed at which to begin. The rules above that are not listed are held by tests of
 their own (``test_nodes.py``); those of leases and clocks are also seen in ``test_memberships.py``.

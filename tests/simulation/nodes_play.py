@@ -76,8 +76,6 @@ class NodesPlay(NodeTroubles):
         super().__init__(seed, {})
         for guest in self.guests:
             guest.arrive()
-            if isinstance(guest, GroupsPlay):
-                guest.surroundings.may_be_undone = self._may_be_undone
         rng = self.rng
         self.database.membership = Rows(self.shards)
         self.database.lateness = rng.choice((1, 10, 60))
@@ -119,10 +117,6 @@ class NodesPlay(NodeTroubles):
         self._tell(loop, what)
         if what.startswith("ended: "):
             self.broken.append(f"node {FIRST_NODE + loop} {what}")
-
-    def _may_be_undone(self) -> bool:
-        """Whether a node that does not reach the store, or did not just now, may have told of what others will not find there."""
-        return max(self.cut_until_us, *(node.cut_until_us for node in self.nodes)) > self.world.now_us - LEASE_MS * MS
 
     def delay_us(self) -> int:
         return self.world.between(MS // 2, self.most_delay_us)

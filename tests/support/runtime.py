@@ -230,6 +230,7 @@ class Outcome:
     def __init__(self) -> None:
         self.response: Any = None
         self.error: ErrorCode | None = None
+        self.message: str | None = None
         self.answers = 0
 
     def complete(self, response: Any, /) -> None:
@@ -237,7 +238,7 @@ class Outcome:
         self.answers += 1
 
     def fail(self, error: ErrorCode, message: str | None = None, /) -> None:
-        self.error = error
+        self.error, self.message = error, message
         self.answers += 1
 
     @property

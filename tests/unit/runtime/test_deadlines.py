@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 
 from coordinator_server.log.errors import OutcomeUnknown
 from coordinator_server.log.shards import ShardId
+from coordinator_server.machine.errors import CoordinatorError
 from coordinator_server.machine.shard import DEFERRED, CoordinatorResult, Producer, Reply, RequestContext, TransactionResult
 from coordinator_server.runtime.deadlines import TICKS
 from protocol.error_codes import ErrorCode
@@ -44,6 +45,19 @@ def test_a_log_that_does_not_answer_costs_a_client_the_deadline_and_no_more(toy:
     pass_time(toy, 2000)
 
     assert second.error == ErrorCode.REQUEST_TIMED_OUT
+
+
+def test_a_refusal_that_waits_for_the_log_has_the_same_deadline(toy: ToyRuntime) -> None:
+    def refuse(shard: ToyShard, reply: Any) -> CoordinatorResult[Any]:
+        raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+
+    toy.put("a")
+    toy.turn()
+    refused = toy.write(refuse)
+    pass_time(toy, DEADLINE_MS + TICK_MS)
+    toy.store.finish()
+
+    assert (refused.error, refused.answers) == (ErrorCode.REQUEST_TIMED_OUT, 1)
 
 
 def test_nobody_waits_for_less_than_the_deadline(toy: ToyRuntime) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from structlog.testing import capture_logs
@@ -14,7 +14,7 @@ from coordinator_server.machine.shard import CoordinatorResult
 from coordinator_server.runtime.context import ShardState
 from protocol.error_codes import ErrorCode
 from protocol.errors import EncodeError
-from tests.support.runtime import TOPIC, ToyRuntime, ToySerde, toy_record
+from tests.support.runtime import TOPIC, ToyRuntime, ToySerde, ToyShard, toy_record
 
 
 def test_an_append_that_fails_reverts_to_before_the_batch_and_fails_all_that_is_parked_on_it(toy: ToyRuntime) -> None:
@@ -29,6 +29,25 @@ def test_an_append_that_fails_reverts_to_before_the_batch_and_fails_all_that_is_
 
     assert {first.error, second.error, third.error} == {ErrorCode.KAFKA_STORAGE_ERROR}
     assert dict(toy.shards[0].numbers) == {"kept": 1}
+
+
+def test_nobody_is_refused_for_a_change_that_is_not_written(toy: ToyRuntime) -> None:
+    """A member that has left is one still, if its leave fails: it is to ask again."""
+    toy.put("member", 1)
+    toy.flush()
+
+    def heartbeat(shard: ToyShard, reply: Any) -> CoordinatorResult[Any]:
+        if "member" not in shard.numbers:
+            raise CoordinatorError(ErrorCode.UNKNOWN_MEMBER_ID)
+        return CoordinatorResult("alive")
+
+    toy.write(lambda shard, reply: CoordinatorResult("left", [toy_record("member", None)]))
+    toy.turn()
+    outcome = toy.write(heartbeat)
+    toy.store.finish(Unavailable("a deadlock"))
+
+    assert outcome.error == ErrorCode.KAFKA_STORAGE_ERROR
+    assert toy.write(heartbeat).response == "alive"
 
 
 def test_no_earlier_state_is_kept_of_what_is_durable_or_failed(toy: ToyRuntime) -> None:

@@ -92,14 +92,19 @@ def test_an_operation_that_throws_leaves_no_trace(toy: ToyRuntime) -> None:
     assert toy.flusher.is_idle
 
 
-def test_an_operation_that_throws_answers_before_what_is_pending(toy: ToyRuntime) -> None:
+def test_a_refusal_waits_for_what_the_operation_has_seen(toy: ToyRuntime) -> None:
+    """It is about that state, which may not be written."""
     pending = toy.put("a")
 
     def refuse(shard: ToyShard, reply: Any) -> CoordinatorResult[Any]:
-        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION)
+        raise CoordinatorError(ErrorCode.ILLEGAL_GENERATION, "why")
 
-    assert toy.write(refuse).is_answered
-    assert not pending.is_answered
+    refused = toy.write(refuse)
+    toy.turn()
+    assert not refused.is_answered
+    toy.store.finish()
+
+    assert (pending.error, refused.error, refused.message) == (None, ErrorCode.ILLEGAL_GENERATION, "why")
 
 
 def test_soft_state_hears_of_the_outcome_before_the_response_leaves(toy: ToyRuntime) -> None:
