@@ -7,7 +7,7 @@
                         no session with the store   ask its listener; if the process is gone: mark dead
                         owner none or dead          take, by epoch; then own
                         more than its part          offer; if it is accepted disown, and when it is unloaded: give
-                        given by another            take, by epoch; then own
+                        its own, not loaded here    take, by epoch; then own
                         another owner, or epoch     disown
                   leave: say so in its row; give all; when nothing is left, or it takes too long: unload the rest, mark itself dead
 
@@ -332,10 +332,10 @@ class Membership:
         now_ms = self._clocks.boot_ms()
         refused = [member for member, until_ms in self._refusals.items() if now_ms < until_ms]
         take, give = plan(table, me, takes=is_near and self.may_answer, without=refused)
-        self._offer(me, give)
+        self._offer(me, [each for each in give if each[0] in self.owned])
         # Another node has given them, or a take or gift had no outcome, so it may still be under way: the next epoch ends it.
         ours = [(shard, row.epoch) for shard, row in table.shards.items() if row.owner == me and shard not in self.owned]
-        for shard, epoch in [*(() if self.is_leaving else ours), *take]:
+        for shard, epoch in [*ours, *take]:
             if shard not in self._unloading:
                 self._take(me, shard, epoch)
 
@@ -344,7 +344,7 @@ class Membership:
 
     def _took(self, me: Member, shard: ShardId, epoch: int | None) -> None:
         self._moves += 1
-        if epoch is not None and self.me == me and not self.is_leaving and epoch > self.owned.get(shard, -1):
+        if epoch is not None and self.me == me and not self._is_ending and epoch > self.owned.get(shard, -1):
             self.owned[shard] = epoch
             self._host.own(shard, epoch)
 
@@ -373,9 +373,6 @@ class Membership:
             give = partial(self._give, me, shard, epoch, to)
             if self.owned.get(shard) == epoch:
                 self._disown(shard, give)
-            elif self.is_leaving and shard not in self.owned and shard not in self._unloading:
-                # The outcome of an earlier gift, or of a take, was not known.
-                give()
             else:
                 self._host.end_gift(shard)
 

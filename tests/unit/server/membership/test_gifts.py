@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from coordinator_server.log.members import Member, ShardRow, Table
 from coordinator_server.log.shards import Ownership, ShardId
 from coordinator_server.server.membership.membership import LEAVE_MS, REFUSED_MS
@@ -135,6 +137,23 @@ def test_whoever_can_give_nothing_away_leaves_after_a_time(node: Node, database:
     other.tick()
 
     assert (left, node.hosted, other.hosted) == ([False], {}, {A: 2, B: 2})
+
+
+def test_whoever_leaves_has_what_a_gift_has_not_moved(node: Node, database: Database) -> None:
+    """The receiver has ended meanwhile. The others may wait for an owner of the catalog, before they accept anything."""
+
+    def offer(to: Member, _shards: object, done: Callable[[bool], None]) -> None:
+        if to == TWO:
+            database.membership.mark_dead(TWO, None)
+            done(True)
+
+    for number in (2, 3):
+        Node(number, database).tick()
+    node.offer = offer  # type: ignore[method-assign]
+    left = leave(node)
+    node.tick()
+
+    assert (left, node.hosted) == ([], {A: 2, B: 1})
 
 
 def test_whoever_leaves_without_its_store_does_not_wait(node: Node, database: Database) -> None:
