@@ -19,9 +19,11 @@ from tests.simulation.broken_rules import must_be_seen
 from tests.simulation.node_rules import MUTANTS, Mutant, Patch
 from tests.simulation.nodes import run
 from tests.simulation.nodes_play import NodesPlay
+from tests.support.runtime import ToyRuntime
 from tests.support.share_offsets import ShareWorld
 from tests.unit.group.migration import test_timers
 from tests.unit.group.share import test_group_deletion
+from tests.unit.runtime import test_rules_errors
 from tests.unit.server.cluster import test_catalog_roles, test_followers, test_late_messages
 
 SEEDS = max(1, int(os.environ.get("SEEDS", "50")) // 50)
@@ -80,6 +82,15 @@ def _late(test: Callable[[test_late_messages.Cluster], Coroutine[Any, Any, None]
     return lambda: asyncio.run(play())
 
 
+def _toy(test: Callable[[ToyRuntime], None]) -> Callable[[], None]:
+    def play() -> None:
+        toy = ToyRuntime()
+        toy.load()
+        test(toy)
+
+    return play
+
+
 HELD: Final[list[tuple[Mutant, Callable[[], None]]]] = [
     (
         node_rules.an_owner_knows_only_the_epochs_it_has_seen,
@@ -97,6 +108,7 @@ HELD: Final[list[tuple[Mutant, Callable[[], None]]]] = [
         lambda: test_group_deletion.test_a_group_whose_offsets_are_set_meanwhile_stays(ShareWorld(t=2, u=1), 1),
     ),
     (node_rules.members_must_join_for_what_was_not_written, test_timers.test_nobody_has_to_join_for_a_change_that_is_not_written),
+    (node_rules.refusals_do_not_wait, _toy(test_rules_errors.test_nobody_is_refused_for_a_change_that_is_not_written)),
 ]
 """With the tests that hold them.
 
@@ -105,6 +117,7 @@ the sender's next owner has spoken to another owner between, and the former send
 learned the receiver's new epoch from a refusal. The leases of a former controller are doubly safe: a follower leaves it as soon as
 it reads the rows, and one that does not read them has no lease of its shards either, without which it answers nobody. Of some
 thousand seeds one had a classic member whose rebalance was not written, and that was not asked to join before its time was over.
+Of some hundred, one has a member that is refused for a leave that is undone later.
 """
 
 
