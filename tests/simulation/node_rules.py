@@ -307,7 +307,6 @@ MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (a_taker_reads_rows_alone, "digest", 1),
     (shards_without_a_lease_do_not_hear_of_topics, "not settled", 192),
     (a_new_controller_expects_nobody, "was acknowledged", 1007),
-    (a_former_controller_grants_leases, "deferred-event-failed", 1029),
 ]
 """With what they are seen by, and the first seed at which to begin. The rules above that are not listed are held by tests of
 their own (``test_nodes.py``); those of leases and clocks are also seen in ``test_memberships.py``.

@@ -65,14 +65,11 @@ class StatesOfGroups:
         known, image = group.state_topics.value, self._share.topics
         candidates = combine(known.initialized, known.initializing)
         partitions: Partitions = {topic_id: topic.partitions for topic_id, topic in candidates.items() if topic.partitions}
-        deleting = list(candidates)
         for topic_id in known.deleting:
             topic = image.topic_by_id(topic_id)
             if topic is not None:
                 partitions[topic_id] = list(range(topic.partitions))
-                deleting.append(topic_id)
-        after = StateTopics(deleting=tuple(dict.fromkeys(deleting)))
-        self.records.append(state_topics_record(group.group_id, after, image))
+        self.records.append(state_topics_record(group.group_id, StateTopics(deleting=tuple(partitions)), image))
         if partitions:
             self._partitions[group.group_id] = partitions
 

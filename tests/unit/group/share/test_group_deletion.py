@@ -133,3 +133,21 @@ def test_a_group_that_is_to_go_again_after_its_tombstones_were_refused_is_left_t
 
     assert results(again) == {"g": OK}
     world.assert_settled()
+
+
+def test_a_group_without_states_keeps_nothing_that_is_about_to_go(world: ShareWorld) -> None:
+    """An administrator has set offsets of partitions that do not exist, and nothing else. Its tombstones are refused."""
+    world.alter(t={7: 5})
+    world.work()
+    world.delete_groups("g")
+    world.log.is_holding = True
+    world.log.advance(0)
+    world.log.fail(ErrorCode.KAFKA_STORAGE_ERROR)
+    world.log.is_holding = False
+
+    world.work()
+
+    world.assert_settled()
+    again = world.delete_groups("g")
+    world.work()
+    assert results(again) == {"g": OK}
