@@ -26,7 +26,7 @@ from coordinator_server.group.consumer.target import update_target
 from coordinator_server.group.modern.epoch import require_topics
 from coordinator_server.group.modern.limits import refuse_too_large
 from coordinator_server.group.modern.reasons import result_because, why_of
-from coordinator_server.group.modern.sessions import end_session, settle_session
+from coordinator_server.group.modern.sessions import end_if_gone, settle_session
 from coordinator_server.group.modern.target import Target
 from coordinator_server.group.why import Why
 from coordinator_server.machine.provenance import Reason
@@ -124,7 +124,7 @@ def written(
     if not changed.records:
         return CoordinatorResult(response, depends_on=group.end_offset.value)
     group_id, member_id, replaced = group.group_id, changed.member.member_id, subscribed.found.replaced
-    then = None if replaced is None or replaced == member_id else partial(end_session, consumer, group_id, replaced)
+    then = None if replaced is None or replaced == member_id else partial(end_if_gone, consumer, group_id, replaced)
     on_append = partial(settle_session, consumer, group_id, member_id, then)
     return result_because(consumer, [Reason(changed.reason, member_id)], response, changed.records, on_append)
 

@@ -44,19 +44,29 @@ def end_session(context: ModernContext[Any], group_id: str, member_id: str) -> N
         del context.sessions[group_id]
 
 
+def end_if_gone(context: ModernContext[Any], group_id: str, member_id: str) -> None:
+    """Stop the timers of a member that was replaced, when that is durable: it may have come back meanwhile."""
+    if _member_of(context, group_id, member_id) is None:
+        end_session(context, group_id, member_id)
+
+
 def restart_session(context: ModernContext[Any], group_id: str, member_id: str) -> None:
     """Start the timers of a member anew: after a load, or when a change was not written that they follow.
 
     End its session if it is no longer a member.
     """
-    group = context.groups.by_id.get(group_id)
-    member = None if group is None else group.members.get(member_id)
+    member = _member_of(context, group_id, member_id)
     if member is None:
         end_session(context, group_id, member_id)
         return
     refresh_session(context, group_id, member_id, context.session_timeout_ms(group_id, member))
     _cancel_further_timers(context, group_id, member_id)
     context.on_restart(group_id, member)
+
+
+def _member_of(context: ModernContext[Any], group_id: str, member_id: str) -> Any:
+    group = context.groups.by_id.get(group_id)
+    return None if group is None else group.members.get(member_id)
 
 
 def _cancel_further_timers(context: ModernContext[Any], group_id: str, member_id: str) -> None:

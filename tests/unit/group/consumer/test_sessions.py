@@ -24,3 +24,21 @@ def test_the_session_of_a_member_begins_anew_when_its_replacement_is_not_written
     assert list(beats.group.members) == ["m"]
     beats.log.advance(SESSION_MS)
     assert not beats.group.members
+
+
+def test_a_member_that_has_come_back_before_its_replacement_was_written_has_a_session() -> None:
+    """Somebody else with its instance id was there in between. Otherwise it would stay for ever."""
+    beats = Beats(t=2)
+    member, other = (beats.member(name, instance_id=INSTANCE) for name in ("m", "n"))
+    member.join()
+    member.leave(-2)
+    beats.log.is_holding = True
+    other.join()
+    other.leave(-2)
+    member.join()
+    beats.log.is_holding = False
+    beats.log.flush()
+
+    assert list(beats.group.members) == ["m"]
+    beats.log.advance(SESSION_MS)
+    assert not beats.group.members
