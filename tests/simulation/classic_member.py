@@ -2,7 +2,8 @@
 and divides topics if it leads.
 
 An eager one gives everything up before it joins. A cooperative one says what it owns, goes on owning what it is given again, and
-joins once more when it had to give something up (KIP-429).
+joins once more when it had to give something up (KIP-429). A static member that takes its place before that does not know of it,
+and causes no rebalance: with Kafka's clients nobody owns the partition until the next one. Here the leader joins again for it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse,
 from protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 from tests.simulation.group_member import RETRY_MS, GroupMember
 from tests.simulation.ownership import Position
+from tests.simulation.world import MS
 
 PROTOCOL_TYPE: Final = "consumer"
 JOIN_VERSION: Final = 9
@@ -45,8 +47,9 @@ class ClassicMember(GroupMember):
     _is_working = is_leader = False
     _protocol = ""
     _roster: tuple[JoinGroupResponseMember, ...] = ()
-    # If it leads: the partitions that it has divided.
+    # If it leads: the partitions that it has divided, and when it divides them again if it could not give all of them.
     _divided: Mapping[str, int] | None = None
+    _again_us: int | None = None
 
     @property
     def is_settled(self) -> bool:
@@ -97,6 +100,7 @@ class ClassicMember(GroupMember):
     async def _sync(self) -> bool:
         # A static leader that came back does not know what was divided.
         self._divided = dict(self.surroundings.counts()) if self._roster else {} if self.is_leader else None
+        self._again_us = None
         request = SyncGroupRequest(
             self.group_id, self.epoch, self.member_id, self.instance_id, PROTOCOL_TYPE, self._protocol, self._assignments()
         )
@@ -135,7 +139,11 @@ class ClassicMember(GroupMember):
         if not self._roster:
             return []
         subscriptions = {each.member_id: _read(each.metadata) for each in self._roster}
-        shares = divide(subscriptions, self._divided or {}, is_cooperative=self.is_cooperative)
+        counts = self._divided or {}
+        shares = divide(subscriptions, counts, is_cooperative=self.is_cooperative)
+        wanted = {name for each in subscriptions.values() for name in each.topics}
+        if sum(map(len, shares.values())) < sum(count for name, count in counts.items() if name in wanted):
+            self._again_us = self.surroundings.world.now_us + (self.life.rebalance_ms + self.life.session_ms) * MS
         return [
             SyncGroupRequestAssignment(
                 member_id, _NEWEST.to_bytes(2) + encode(ConsumerProtocolAssignment(_by_topic(share)), _NEWEST)
@@ -166,8 +174,7 @@ class ClassicMember(GroupMember):
             if error is ErrorCode.NONE:
                 self.surroundings.ledger.confirm(self.life, sent_us)
                 self.beats += 1
-                if self._divided is not None and self._divided != self.surroundings.counts():
-                    # A leader that sees more partitions.
+                if self._divides_again():
                     return
                 await self._work()
                 continue
@@ -176,6 +183,12 @@ class ClassicMember(GroupMember):
             self._fails(error)
             if error in _JOINS_AGAIN:
                 return
+
+    def _divides_again(self) -> bool:
+        """Whether it leads, and sees more partitions, or nobody has given up for a long time what somebody else is to have."""
+        if self._again_us is not None and self.surroundings.world.now_us >= self._again_us:
+            return True
+        return self._divided is not None and self._divided != self.surroundings.counts()
 
     def _fails(self, error: ErrorCode) -> None:
         ledger = self.surroundings.ledger
