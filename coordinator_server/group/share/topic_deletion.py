@@ -35,14 +35,11 @@ class DeletedTopics:
     def __init__(self, share: ShareContext) -> None:
         self._share = share
         self._left: Iterator[str] = iter(())
-        # Whether this loop has by now what existed at the load: a former owner of the shard may have known more topics.
-        self._has_all = share.topics.has_all_of_now()
         # Whether a topic was not found while topics may have been missing.
         self._is_unsure = False
 
     def start(self) -> None:
         """Check after a while which topics do not exist any more. Called when the shard is loaded."""
-        self._has_all = self._share.topics.has_all_of_now()
         self._begin_after(RECONCILE_AFTER_MS)
 
     def begin(self) -> None:
@@ -59,7 +56,7 @@ class DeletedTopics:
 
         A loop that has just started may know topics that exist no longer, and lack those of groups that others have had.
         """
-        return self._share.topics.is_current and self._has_all()
+        return self._share.topics.is_current and self._share.has_topics
 
     def _begin(self) -> CoordinatorResult[Any]:
         if not self._knows:
