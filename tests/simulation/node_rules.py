@@ -269,9 +269,6 @@ def a_taker_reads_rows_alone(patch: Patch) -> None:
     patch.setattr(NodeLog, "_newest", lambda _self, *_: None)
 
 
-Mutant = Callable[[Patch], None]
-
-
 def refusals_do_not_wait(patch: Patch) -> None:
     """A member is refused for a leave that the log has not taken yet."""
 
@@ -282,6 +279,7 @@ def refusals_do_not_wait(patch: Patch) -> None:
     patch.setattr("coordinator_server.runtime.runtime.refusing", refuse)
 
 
+Mutant = Callable[[Patch], None]
 MUTANTS: Final[list[tuple[Mutant, str, int]]] = [
     (times_go_back, "goes back in time", 16),
     (nobody_looks_at_the_gate, "was acknowledged", 0),

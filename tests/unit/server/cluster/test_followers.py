@@ -7,6 +7,7 @@ from structlog.testing import capture_logs
 
 from coordinator_server.catalog.shard import CatalogShard
 from coordinator_server.server.cluster.catalog import SLOW_S
+from coordinator_server.server.cluster.catalog_feed import Session
 from tests.support.loops import Loops
 
 
@@ -64,10 +65,7 @@ def test_a_link_may_be_lost_after_the_end_of_its_process_is_known(loops: Loops) 
     loops.attach(1, 2)
     loops.owner.loop_ended(1, 1)
     loops.cut(1)
-    late = loops.sessions[2]
-    loops.incarnations[2] = 2
-    del loops.followers[2]
-    loops.attach(2)
+    late = succeeded(loops, 2)
     late.gone()
 
     assert loops.create(0, "orders").answers == 0
@@ -75,6 +73,15 @@ def test_a_link_may_be_lost_after_the_end_of_its_process_is_known(loops: Loops) 
     assert loops.create(0, "bills").answers == 0
     loops.end(2)
     assert loops.create(0, "more").is_answered
+
+
+def succeeded(loops: Loops, loop: int) -> Session:
+    """Let the second process of a loop attach. Return the session of the first."""
+    former = loops.sessions[loop]
+    loops.incarnations[loop] = 2
+    del loops.followers[loop]
+    loops.attach(loop)
+    return former
 
 
 def leased() -> Loops:
@@ -227,12 +234,8 @@ def test_the_end_of_a_later_process_does_not_end_the_wait_for_an_earlier_one_tha
 def test_each_process_of_a_loop_is_waited_for(is_leased: bool, order: tuple[int, int]) -> None:
     """The links of a former process and of the present one are lost at once. The end of the former says nothing of the other."""
     loops = leased() if is_leased else Loops()
-    sessions = {}
-    for incarnation in (1, 2):
-        loops.incarnations[1] = incarnation
-        loops.followers.pop(1, None)
-        loops.attach(1)
-        sessions[incarnation] = loops.sessions[1]
+    loops.attach(1)
+    sessions = {1: succeeded(loops, 1), 2: loops.sessions[1]}
     for incarnation in order:
         sessions[incarnation].gone()
     loops.owner.loop_ended(1, 1)
@@ -248,10 +251,7 @@ def test_a_former_process_may_answer_while_a_later_one_comes_and_goes() -> None:
     """It is frozen elsewhere, and answers until its lease is over, whatever befalls its successor."""
     loops = leased()
     loops.attach(1)
-    former = loops.sessions[1]
-    loops.incarnations[1] = 2
-    del loops.followers[1]
-    loops.attach(1)
+    former = succeeded(loops, 1)
     former.gone()
     loops.cut(1)
     loops.owner.loop_ended(1, 2)
